@@ -1,0 +1,1 @@
+"""whenthen: when something happens in one service, then do something in another, exactly once."""

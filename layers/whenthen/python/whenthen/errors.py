@@ -1,0 +1,49 @@
+"""The errors that callers of more than one package tell apart.
+
+Errors of one package live in that package (`store.errors`, `net.errors`).
+The docstring of each class is its message unless a better one is given.
+"""
+
+
+class WhenthenError(Exception):
+    """Unexpected whenthen error."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or self.__doc__ or "")
+
+
+class FieldError(WhenthenError):
+    """A field has a bad value.
+
+    Parameters
+    ----------
+    field:
+        Path of the field as people write it, for example ``actions.0.fields.url``.
+    message:
+        What is wrong, in words the owner understands.
+    """
+
+    def __init__(self, field: str, message: str) -> None:
+        self.field = field
+        self.message = message
+        super().__init__(f"{field}: {message}")
+
+
+class NotFound(WhenthenError):
+    """There is no such object."""
+
+
+class Stale(WhenthenError):
+    """The object has changed since it was read."""
+
+
+class TooLarge(WhenthenError):
+    """The input is larger than the limit."""
+
+
+class Unavailable(WhenthenError):
+    """The service can't take this now; try again later."""
+
+
+class NotConfigured(WhenthenError):
+    """A setting that is needed is missing."""
