@@ -30,3 +30,20 @@ def from_datetime(when: datetime) -> int:
 def isoformat(ms: int) -> str:
     """Return epoch milliseconds as RFC 3339 text in UTC, ``2026-11-29T18:20:00.000Z``."""
     return to_datetime(ms).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class Deadline:
+    """An instant after which waiting is pointless, on the monotonic clock.
+
+    Parameters
+    ----------
+    seconds:
+        How far away it is.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """Return the seconds that are left, never less than 0."""
+        return max(self._end - time.monotonic(), 0.0)

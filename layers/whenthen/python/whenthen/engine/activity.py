@@ -1,0 +1,136 @@
+"""Activity: what ran, was skipped or failed, newest first, and one execution in detail."""
+
+import base64
+import json
+from dataclasses import dataclass
+
+from whenthen.clock import Deadline, now_ms
+from whenthen.engine.identity import parse_execution_id
+from whenthen.engine.wakeups import WAKE_GRACE_MS, send_wakeups
+from whenthen.errors import FieldError, NotFound, Stale
+from whenthen.queues import Queue
+from whenthen.store.database import Database
+from whenthen.store.errors import GuardFailed, MissingTable
+from whenthen.store.events import find_event
+from whenthen.store.executions import ExecutionRow, find_execution, list_activity, requeue
+from whenthen.store.slots import list_slots, set_settled
+from whenthen.store.statements import Script
+from whenthen.store.units import run_unit
+
+MAX_PAGE = 200
+"""The most executions in one page: what the store reads of a slot at once."""
+
+NEWEST = (2**62, "")
+"""A cursor before everything."""
+
+_TIMEOUT_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of executions, and the cursor of the next one or None."""
+
+    items: list[ExecutionRow]
+    next: str | None
+
+
+def encode_cursor(at: int, identifier: str) -> str:
+    """Return the place after an item, opaque to its reader."""
+    return base64.urlsafe_b64encode(json.dumps([at, identifier]).encode()).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str) -> tuple[int, str]:
+    """Return what `encode_cursor` was given.
+
+    Raises
+    ------
+    FieldError
+        It is not a cursor of ours.
+    """
+    try:
+        at, identifier = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        if not isinstance(at, int) or not isinstance(identifier, str):
+            raise ValueError
+    except (ValueError, TypeError) as error:
+        raise FieldError("before", "is not a cursor from an earlier page") from error
+    return at, identifier
+
+
+def read_activity(
+    database: Database, owner_id: str, *, applet_id: str = "", state: str = "", limit: int = 50, before: str | None = None
+) -> Page:
+    """Return a page of the owner's executions, newest first.
+
+    Slots are read one after the other until the page is full, each with one bounded scan.
+
+    Parameters
+    ----------
+    applet_id, state:
+        Only these; empty for all.
+    limit:
+        1 to `MAX_PAGE`.
+    before:
+        The `next` of the page before, or None for the first.
+
+    Raises
+    ------
+    FieldError
+        `before` is not a cursor.
+    """
+    cursor = decode_cursor(before) if before else NEWEST
+    items: list[ExecutionRow] = []
+    for row in list_slots(database):
+        items += list_activity(database, row.slot, owner_id, applet_id=applet_id, state=state, before=cursor)
+        if len(items) > limit:
+            break
+    # An event can be stored in the slot after the one it occurred in.
+    items.sort(key=lambda item: (item.occurred_at, item.execution_id), reverse=True)
+    page = items[:limit]
+    more = len(items) > limit
+    return Page(page, encode_cursor(page[-1].occurred_at, page[-1].execution_id) if more else None)
+
+
+def get_execution(database: Database, owner_id: str, execution_id: str) -> tuple[ExecutionRow, dict[str, object]]:
+    """Return the owner's execution and its event's ingredients.
+
+    Raises
+    ------
+    NotFound
+        There is none, or it is another owner's.
+    """
+    try:
+        row = find_execution(database, execution_id) if parse_execution_id(execution_id) else None
+    except (ValueError, MissingTable):
+        row = None
+    if row is None or row.owner_id != owner_id:
+        raise NotFound("There is no such execution.")
+    event = find_event(database, row.event_id)
+    return row, json.loads(event.ingredients) if event else {}
+
+
+def rerun(database: Database, wakeups: Queue, owner_id: str, execution_id: str) -> None:
+    """Run a finished execution again, from its first action, with the same idempotency keys.
+
+    Raises
+    ------
+    NotFound
+        See `get_execution`.
+    Stale
+        It has not finished.
+    """
+
+    def unit() -> None:
+        row, _ = get_execution(database, owner_id, execution_id)
+        if row.finished_at is None:
+            raise Stale("The execution has not finished.")
+        now = now_ms()
+        script = Script()
+        requeue(script, row, step=0, now=now, wake_at=now + WAKE_GRACE_MS)
+        set_settled(script, parse_execution_id(execution_id).slot, None)
+        try:
+            database.execute(script.sql)
+        except GuardFailed as error:
+            raise Stale("The execution is running again already.") from error
+
+    run_unit(unit, deadline=Deadline(_TIMEOUT_SECONDS), repeatable=False)
+    send_wakeups(wakeups, [execution_id])

@@ -1,0 +1,60 @@
+"""An arrival: something that happened, on its way to become an event. It can wait in the intake queue."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+MAX_INGREDIENTS_BYTES = 768 * 1024
+"""The most JSON text of ingredients that fits a script beside its executions (ALOPEX.md 3), bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What came in through a webhook.
+
+    Parameters
+    ----------
+    key_hash:
+        Hash of the webhook key that it came with.
+    service, trigger, fields:
+        The trigger that it sets off, without the owner.
+    unique:
+        What makes this event unique: a delivery id, or a fresh id (R8).
+    ingredients:
+        Values by ingredient slug.
+    occurred_at:
+        Epoch milliseconds.
+    headers:
+        The request's headers, lower-case, without credentials: the key may name one as the delivery id.
+    """
+
+    key_hash: str
+    service: str
+    trigger: str
+    fields: Mapping[str, Any]
+    unique: str
+    ingredients: Mapping[str, str]
+    occurred_at: int
+    headers: Mapping[str, str]
+
+    def to_json(self) -> str:
+        """Return the arrival as JSON text for the intake queue."""
+        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> "Arrival":
+        """Return the arrival that `to_json` wrote.
+
+        Raises
+        ------
+        ValueError
+            The text is not an arrival.
+        """
+        try:
+            arrival = cls(**json.loads(text))
+        except TypeError as error:
+            raise ValueError(f"not an arrival: {error}") from error
+        if not isinstance(arrival.key_hash, str) or not isinstance(arrival.unique, str):
+            raise ValueError("not an arrival: key_hash and unique must be text")
+        return arrival

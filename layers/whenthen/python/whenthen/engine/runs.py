@@ -1,0 +1,134 @@
+"""A run: what a worker knows of an execution that it has claimed. Pure; `engine.worker` does the talking."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from whenthen.model.applet import ActionRef, Applet
+from whenthen.model.expressions import ExpressionError, evaluate_filter
+from whenthen.store.executions import NOT_SENDING, Outcome, Record, State
+
+
+@dataclass(slots=True)
+class Run:
+    """An execution in a worker's hands.
+
+    `step` is the action that is next, `tries` how often it has been tried, `attempts` all that was tried so far.
+    """
+
+    execution_id: str
+    owner_id: str
+    claim: str
+    applet: Applet
+    ingredients: dict[str, Any]
+    step: int
+    tries: int
+    attempts: list[dict[str, Any]]
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def action(self) -> ActionRef:
+        """The action that is next."""
+        return self.applet.actions[self.step]
+
+    @property
+    def is_done(self) -> bool:
+        """Whether no action is left."""
+        return self.step >= len(self.applet.actions)
+
+    def next_action(self) -> None:
+        """Go on to the next action."""
+        self.step += 1
+        self.tries = 0
+
+    def outcome(
+        self, state: State, reason: str = "", *, now: int, due_at: int | None = None, wake_at: int | None = None
+    ) -> Outcome:
+        """Return what to write about the execution: it is final unless the sweep has to look again at `wake_at`."""
+        return Outcome(
+            execution_id=self.execution_id,
+            claim=self.claim,
+            state=state,
+            reason=reason,
+            due_at=now if due_at is None else due_at,
+            wake_at=wake_at,
+            step=self.step,
+            tries=self.tries,
+            sending=NOT_SENDING,
+            attempts=json.dumps(self.attempts, ensure_ascii=False, separators=(",", ":")),
+            finished_at=now if wake_at is None else None,
+        )
+
+    def final_state(self) -> tuple[State, str]:
+        """Return the state of an execution whose actions are all done: that of its worst action, and why."""
+        last = {attempt["action"]: attempt for attempt in self.attempts}
+        for state in (State.UNKNOWN, State.FAILED):
+            for attempt in last.values():
+                if attempt["outcome"] == state:
+                    return state, attempt["reason"]
+        return State.SUCCEEDED, ""
+
+
+def begin(execution: Record, applet: Record | None, event: Record | None) -> Run | tuple[State, str]:
+    """Return the run of a claimed execution, or the final state and the reason why there is none.
+
+    Parameters
+    ----------
+    applet:
+        As of the claim: turning an applet off stops what is queued.
+    """
+    if applet is None or applet.state == "deleted":
+        return State.SKIPPED, "The applet was deleted."
+    if applet.state == "off":
+        return State.SKIPPED, "The applet is off."
+    if event is None:
+        return State.FAILED, "The event is not in the database."
+    try:
+        definition = Applet.model_validate_json(applet.body)
+    except ValidationError as error:
+        return State.FAILED, f"The applet can't be read: {error.errors()[0]['msg']}"
+    run = Run(
+        execution_id=execution.id,
+        owner_id=execution.owner_id,
+        claim=execution.claim,
+        applet=definition,
+        ingredients=json.loads(event.body),
+        step=execution.step,
+        tries=execution.tries,
+        attempts=json.loads(execution.body),
+    )
+    # A run that has begun has passed its filter.
+    return (None if run.attempts else _filtered(run)) or run
+
+
+def _filtered(run: Run) -> tuple[State, str] | None:
+    if run.applet.filter is None:
+        return None
+    try:
+        result = evaluate_filter(run.applet.filter, run.ingredients)
+    except ExpressionError as error:
+        return State.FAILED, f"The filter could not be evaluated: {error}"
+    run.notes.extend(f"filter: {note}" for note in result.notes)
+    if result.passed:
+        return None
+    notes = f" ({'; '.join(result.notes)})" if result.notes else ""
+    return State.SKIPPED, f"The filter is false: {run.applet.filter}{notes}"
+
+
+def ended_early(execution: Record, state: State, reason: str, *, now: int) -> Outcome:
+    """Return what to write about a claimed execution that ends before its first action."""
+    return Outcome(
+        execution_id=execution.id,
+        claim=execution.claim,
+        state=state,
+        reason=reason,
+        due_at=now,
+        wake_at=None,
+        step=execution.step,
+        tries=execution.tries,
+        sending=NOT_SENDING,
+        attempts=execution.body,
+        finished_at=now,
+    )

@@ -1,0 +1,85 @@
+"""The poller's minute."""
+
+import logging
+from dataclasses import dataclass
+
+from whenthen.clock import Deadline, now_ms
+from whenthen.engine.arrivals import Arrival
+from whenthen.engine.intake import Intake
+from whenthen.engine.listeners import UnknownKey
+from whenthen.engine.sweep import settle_slots, sweep
+from whenthen.errors import TooLarge
+from whenthen.queues import Queue
+from whenthen.store.database import Database
+from whenthen.store.errors import InvalidText
+from whenthen.store.inbox import trim
+from whenthen.store.slots import SLOT_MINUTES, open_slot, slot_at
+
+logger = logging.getLogger(__name__)
+
+_SECONDS_FOR_ONE_ARRIVAL = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class TickReport:
+    """What a tick has done: counts."""
+
+    overdue: int
+    drained: int
+
+
+def tick(database: Database, intake: Intake, wakeups: Queue, arrivals: Queue, *, now: int, deadline: Deadline) -> TickReport:
+    """Open the next slot, take in what waits in the intake queue, sweep, settle old slots.
+
+    Ticks may repeat, overlap and come late.
+
+    Parameters
+    ----------
+    now:
+        The instant the tick stands for, epoch milliseconds.
+    deadline:
+        When to stop draining the queue; the rest waits for the next tick.
+
+    Raises
+    ------
+    StoreError
+        The database can't do it now; the next tick does.
+    Unavailable
+        The intake queue can't be reached.
+    """
+    # Slots, leases and waits are told by this machine's clock, as intake and the worker tell them: a tick that
+    # is replayed for a later instant must not end the leases of living workers.
+    present = now_ms()
+    for instant in (present, present + SLOT_MINUTES * 60_000):
+        open_slot(database, slot_at(instant), present)
+    drained = drain(intake, arrivals, deadline)
+    overdue = sweep(database, wakeups, min(now, present))
+    settle_slots(database, min(now, present))
+    trim(database)
+    return TickReport(overdue, drained)
+
+
+def drain(intake: Intake, arrivals: Queue, deadline: Deadline) -> int:
+    """Reserve the arrivals that wait in the intake queue and return how many there were.
+
+    A message is deleted only after its event is stored, or when it can never be. What can't be read stays and
+    ends in the dead-letter queue.
+    """
+    drained = 0
+    while deadline.left() > _SECONDS_FOR_ONE_ARRIVAL:
+        batch = arrivals.receive(wait_seconds=0)
+        if not batch:
+            break
+        for received in batch:
+            try:
+                intake.accept(Arrival.from_json(received.body), Deadline(_SECONDS_FOR_ONE_ARRIVAL))
+            except UnknownKey:
+                logger.warning("dropped an arrival with an invalid key")
+            except (TooLarge, InvalidText) as error:
+                logger.error("dropped an arrival that can't be stored: %s", error)
+            except ValueError as error:
+                logger.error("left an unreadable arrival in the queue: %s", error)
+                continue
+            arrivals.delete(received)
+            drained += 1
+    return drained

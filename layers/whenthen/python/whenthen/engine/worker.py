@@ -1,0 +1,292 @@
+"""The worker: claims executions, does their actions, records what happened (DESIGN.md 2, steps 4 to 6).
+
+What crosses a crash: a claim is a lease, so an execution whose worker died before anything was sent runs again.
+Before a request that can't be repeated leaves, the row says so (`sending`), so after a crash it is `unknown`.
+"""
+
+import logging
+import random
+from collections.abc import Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+import uuid_utils
+
+from whenthen.clock import Deadline, now_ms
+from whenthen.engine.actions import Prepared, Sent, attempt, prepare, send
+from whenthen.engine.identity import idempotency_key, parse_execution_id
+from whenthen.engine.retry import Verdict, decide
+from whenthen.engine.runs import Run, begin, ended_early
+from whenthen.engine.wakeups import WAKE_GRACE_MS, send_wakeups
+from whenthen.errors import FieldError
+from whenthen.net import GuardedClient
+from whenthen.queues import Queue
+from whenthen.queues.base import MAX_DELAY_SECONDS
+from whenthen.services.contract import Notify, Send
+from whenthen.store import executions as store
+from whenthen.store.database import Database
+from whenthen.store.errors import MissingTable, StoreError
+from whenthen.store.executions import Outcome, Record, State
+from whenthen.store.inbox import Message, insert_message
+from whenthen.store.statements import Script
+from whenthen.store.units import run_unit
+
+logger = logging.getLogger(__name__)
+
+BATCH = 10
+"""How many executions a worker claims at once, and how many requests it has on the wire."""
+
+RESERVE_SECONDS = 5.0
+"""Time kept back for recording outcomes: no request may take longer than the deadline less this."""
+
+_LEASE_MARGIN_SECONDS = 30.0
+
+
+class Worker:
+    """Does executions.
+
+    Parameters
+    ----------
+    database, wakeups, client:
+        What it works with.
+    action_timeout_seconds:
+        The longest that one request may take.
+    """
+
+    def __init__(
+        self, database: Database, wakeups: Queue, client: GuardedClient, *, action_timeout_seconds: float
+    ) -> None:
+        self._database = database
+        self._wakeups = wakeups
+        self._client = client
+        self._action_timeout = action_timeout_seconds
+        self._pool = ThreadPoolExecutor(BATCH, thread_name_prefix="action")
+
+    def close(self) -> None:
+        """Wait for requests on the wire and let the threads go."""
+        self._pool.shutdown()
+
+    def run(self, execution_ids: Sequence[str], deadline: Deadline) -> set[str]:
+        """Claim and do the executions, and return the ids of those whose wake-up must come again.
+
+        An id that is not there, not due or claimed by another is dropped: the database is the truth.
+
+        Parameters
+        ----------
+        execution_ids:
+            Up to `BATCH` ids; a repeated one counts once.
+        deadline:
+            When the process may be stopped.
+        """
+        wanted = list(dict.fromkeys(execution_ids))
+        claim = str(uuid_utils.uuid7())
+        try:
+            records = self._claim(wanted, claim, deadline)
+        except MissingTable as error:
+            if len(wanted) == 1:
+                logger.warning("dropped the wake-up of %s: %s", wanted[0], error)
+                return set()
+            # One bad id refuses the whole script: take them one by one.
+            return set().union(*(self.run([execution], deadline) for execution in wanted))
+        except StoreError as error:
+            logger.warning("could not claim %d executions: %s", len(wanted), error)
+            return set(wanted)
+        try:
+            self._do(self._begin(records, claim, deadline), deadline)
+        except StoreError as error:
+            # Their leases run out and the sweep finds them.
+            logger.error("outcomes could not be recorded: %s", error)
+            return set(wanted)
+        return set()
+
+    def _lease_until(self, deadline: Deadline) -> int:
+        return now_ms() + round((deadline.left() + _LEASE_MARGIN_SECONDS) * 1000)
+
+    def _claim(self, wanted: list[str], claim: str, deadline: Deadline) -> list[Record]:
+        parts = [parse_execution_id(execution) for execution in wanted]
+
+        def unit() -> list[Record]:
+            script = Script()
+            for execution in wanted:
+                store.claim(
+                    script, execution, claim=claim, now=now_ms(), lease_until=self._lease_until(deadline)
+                )
+            return store.read_records(
+                self._database,
+                script,
+                execution_ids=wanted,
+                event_ids={part.event_id for part in parts},
+                applet_ids={part.applet_id for part in parts},
+                timeout_seconds=deadline.left(),
+            )
+
+        # Idempotent: a second run finds the rows running under the same claim.
+        return run_unit(unit, deadline=deadline, repeatable=True)
+
+    def _begin(self, records: list[Record], claim: str, deadline: Deadline) -> list[Run]:
+        """Return the runs of what was claimed, after recording what ends before its first action."""
+        by_kind = {kind: {r.id: r for r in records if r.kind == kind} for kind in ("execution", "event", "applet")}
+        runs: list[Run] = []
+        ended: list[Outcome] = []
+        for record in by_kind["execution"].values():
+            if record.claim != claim:
+                continue
+            begun = begin(record, by_kind["applet"].get(record.applet_id), by_kind["event"].get(record.event_id))
+            if isinstance(begun, Run):
+                runs.append(begun)
+            else:
+                ended.append(ended_early(record, *begun, now=now_ms()))
+        self._record(ended, [], deadline)
+        return runs
+
+    def _do(self, runs: list[Run], deadline: Deadline) -> None:
+        """Do the next action of every run, together, until none is left."""
+        while runs:
+            if deadline.left() < RESERVE_SECONDS + 1.0:
+                self._give_back(runs, deadline)
+                return
+            ready: list[tuple[Run, Prepared]] = []
+            going_on: list[Run] = []
+            failed: list[Outcome] = []
+            for run in runs:
+                run.tries += 1
+                try:
+                    ready.append((run, prepare(run)))
+                except FieldError as error:
+                    failed.append(self._after(run, None, Verdict.FAILED, str(error), deadline))
+                    if not run.is_done:
+                        going_on.append(run)
+            self._record(failed, [], deadline)
+            runs = going_on + self._do_ready(ready, deadline)
+
+    def _do_ready(self, ready: list[tuple[Run, Prepared]], deadline: Deadline) -> list[Run]:
+        """Do prepared work and return the runs that have another action to do now."""
+        held = self._mark_sending(ready, deadline)
+        timeout = min(self._action_timeout, deadline.left() - RESERVE_SECONDS)
+        pending: dict[Future[Sent | None], tuple[Run, Prepared]] = {}
+        for run, prepared in ready:
+            if run.execution_id in held:
+                pending[self._pool.submit(self._work, prepared, timeout)] = (run, prepared)
+        going_on: list[Run] = []
+        while pending:
+            # Whatever has come back meanwhile is recorded in one script.
+            done, _ = wait(pending, return_when=FIRST_COMPLETED)
+            outcomes: list[Outcome] = []
+            messages: list[Message] = []
+            for future in done:
+                run, prepared = pending.pop(future)
+                outcomes.append(self._judge(run, prepared, future.result(), messages, deadline))
+                if outcomes[-1].state is State.RUNNING:
+                    going_on.append(run)
+            self._record(outcomes, messages, deadline)
+        return going_on
+
+    def _work(self, prepared: Prepared, timeout: float) -> Sent | None:
+        if isinstance(prepared.work, Send):
+            return send(self._client, prepared.work, timeout_seconds=timeout)
+        return None
+
+    def _mark_sending(self, ready: list[tuple[Run, Prepared]], deadline: Deadline) -> set[str]:
+        """Write down which requests may leave from here on and can't be repeated; return who may go on."""
+        marked = [
+            run for run, prepared in ready if isinstance(prepared.work, Send) and not prepared.work.repeatable
+        ]
+        free = {run.execution_id for run, _ in ready} - {run.execution_id for run in marked}
+        if not marked:
+            return free
+
+        def unit() -> list[Record]:
+            script = Script()
+            for run in marked:
+                store.mark_sending(
+                    script, run.execution_id, claim=run.claim, step=run.step, lease_until=self._lease_until(deadline)
+                )
+            return store.read_records(
+                self._database,
+                script,
+                execution_ids=[run.execution_id for run in marked],
+                timeout_seconds=deadline.left(),
+            )
+
+        records = {record.id: record for record in run_unit(unit, deadline=deadline, repeatable=True)}
+        for run in marked:
+            record = records.get(run.execution_id)
+            if record and record.claim == run.claim and record.state == State.RUNNING and record.sending == run.step:
+                free.add(run.execution_id)
+            else:
+                logger.warning("lost the claim of %s", run.execution_id)
+        return free
+
+    def _judge(
+        self, run: Run, prepared: Prepared, sent: Sent | None, messages: list[Message], deadline: Deadline
+    ) -> Outcome:
+        """Return what to record after the run's action has been done, and collect its message."""
+        if isinstance(prepared.work, Notify):
+            messages.append(self._message(run, prepared.work))
+        if sent is None:
+            return self._after(run, prepared, Verdict.SUCCEEDED, "", deadline)
+        now = now_ms()
+        decision = decide(sent.result, tries=run.tries, now=now / 1000, chance=random.random())  # noqa: S311
+        if decision.verdict is not Verdict.RETRY:
+            return self._after(run, prepared, decision.verdict, sent.reason, deadline, sent)
+        run.attempts.append(attempt(run, prepared, Verdict.RETRY, sent.reason, sent).as_dict())
+        due_at = now + round(decision.delay_seconds * 1000)
+        return run.outcome(State.WAITING, sent.reason, now=now, due_at=due_at, wake_at=due_at + WAKE_GRACE_MS)
+
+    def _after(
+        self,
+        run: Run,
+        prepared: Prepared | None,
+        verdict: Verdict,
+        reason: str,
+        deadline: Deadline,
+        sent: Sent | None = None,
+    ) -> Outcome:
+        """Note that the run's action has ended and go on to the next one."""
+        run.attempts.append(attempt(run, prepared, verdict, reason, sent).as_dict())
+        run.next_action()
+        if not run.is_done:
+            return run.outcome(State.RUNNING, now=now_ms(), wake_at=self._lease_until(deadline))
+        state, why = run.final_state()
+        return run.outcome(state, why, now=now_ms())
+
+    @staticmethod
+    def _message(run: Run, work: Notify) -> Message:
+        parts = parse_execution_id(run.execution_id)
+        return Message(
+            message_id=idempotency_key(run.execution_id, run.step),
+            owner_id=run.owner_id,
+            applet_id=parts.applet_id,
+            execution_id=run.execution_id,
+            created_at=now_ms(),
+            title=work.title or run.applet.name,
+            body=work.body,
+            link=work.link,
+        )
+
+    def _give_back(self, runs: list[Run], deadline: Deadline) -> None:
+        """Return executions to the queue: there is no time left to do them."""
+        now = now_ms()
+        outcomes = [run.outcome(State.QUEUED, now=now, wake_at=now + WAKE_GRACE_MS) for run in runs]
+        self._record(outcomes, [], deadline)
+
+    def _record(self, outcomes: Iterable[Outcome], messages: Iterable[Message], deadline: Deadline) -> None:
+        """Write outcomes and messages in one script, and wake what has to come again."""
+        outcomes = list(outcomes)
+        if not outcomes:
+            return
+        script = Script()
+        for outcome in outcomes:
+            store.record_outcome(script, outcome)
+        for message in messages:
+            insert_message(script, message)
+        # Idempotent: guarded by the claim, and messages by their keys.
+        run_unit(
+            lambda: self._database.execute(script.sql, timeout_seconds=max(deadline.left(), 1.0)),
+            deadline=deadline,
+            repeatable=True,
+        )
+        for outcome in outcomes:
+            if outcome.state in (State.WAITING, State.QUEUED):
+                delay = max(0, -(-(outcome.due_at - now_ms()) // 1000))
+                if delay <= MAX_DELAY_SECONDS:
+                    send_wakeups(self._wakeups, [outcome.execution_id], delay_seconds=delay)

@@ -1,0 +1,19 @@
+"""The catalogue of all services."""
+
+from whenthen.services.contract import Action, Service, Trigger
+from whenthen.services.notifications.manifest import SERVICE as NOTIFICATIONS
+from whenthen.services.webhooks.manifest import SERVICE as WEBHOOKS
+
+SERVICES: dict[str, Service] = {service.slug: service for service in (WEBHOOKS, NOTIFICATIONS)}
+
+
+def find_trigger(service: str, trigger: str) -> Trigger | None:
+    """Return the trigger with these slugs or None."""
+    found = SERVICES.get(service)
+    return next((item for item in found.triggers if item.slug == trigger), None) if found else None
+
+
+def find_action(service: str, action: str) -> "Action | None":  # type: ignore[type-arg]
+    """Return the action with these slugs or None."""
+    found = SERVICES.get(service)
+    return next((item for item in found.actions if item.slug == action), None) if found else None

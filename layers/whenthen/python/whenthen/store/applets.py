@@ -1,0 +1,68 @@
+"""Applets as stored: the owner's definition and what the engine needs beside it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from whenthen.store.database import Database
+from whenthen.store.statements import Script, load
+
+_S = load("applets")
+
+
+@dataclass(frozen=True, slots=True)
+class AppletRow:
+    """An applet. `definition` is its JSON text; times are epoch milliseconds."""
+
+    applet_id: str
+    owner_id: str
+    trigger_id: str
+    definition: str
+    enabled: bool
+    version: int
+    created_at: int
+    updated_at: int
+    deleted_at: int | None
+
+
+def find_applet(database: Database, applet_id: str) -> AppletRow | None:
+    """Return the applet, deleted or not, or None."""
+    rows = database.execute(Script().add(_S["read_applet"], applet_id=applet_id).sql)
+    return _from_row(rows[0]) if rows else None
+
+
+def list_applets(database: Database, owner_id: str) -> list[AppletRow]:
+    """Return the owner's applets that are not deleted, newest first."""
+    return [
+        _from_row(row) for row in database.execute(Script().add(_S["list_applets"], owner_id=owner_id).sql)
+    ]
+
+
+def insert_applet(script: Script, row: AppletRow) -> None:
+    """Add the new applet to `script`."""
+    script.add(
+        _S["insert_applet"],
+        applet_id=row.applet_id,
+        owner_id=row.owner_id,
+        trigger_id=row.trigger_id,
+        definition=row.definition,
+        enabled=row.enabled,
+        now=row.created_at,
+    )
+
+
+def update_applet(script: Script, row: AppletRow, *, seen_version: int) -> None:
+    """Add to `script` that the applet becomes `row`, or refuse it when its version is not `seen_version`."""
+    script.add(
+        _S["update_applet"],
+        applet_id=row.applet_id,
+        version=seen_version,
+        trigger_id=row.trigger_id,
+        definition=row.definition,
+        enabled=row.enabled,
+        now=row.updated_at,
+        deleted_at=row.deleted_at,
+    )
+
+
+def _from_row(row: dict[str, Any]) -> AppletRow:
+    return AppletRow(**row)

@@ -1,0 +1,204 @@
+"""Connections to Alopex: a server over HTTP, or the engine inside this process. One interface for both."""
+
+import re
+import ssl
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import alopex
+
+from whenthen.store.errors import (
+    Backpressure,
+    Conflict,
+    Duplicate,
+    GuardFailed,
+    LogFull,
+    MissingTable,
+    OutcomeUnknown,
+    StatementTimeout,
+    StoreError,
+    Unauthorized,
+    Unreachable,
+)
+
+type Rows = list[dict[str, Any]]
+
+DEFAULT_TIMEOUT_SECONDS = 10.0
+
+_COLUMNS = re.compile(r"(?:PRIMARY KEY|UNIQUE) constraint violated on columns: \[([^\]]*)\]")
+_NULL_COLUMN = re.compile(r"NOT NULL constraint violated on column: (\w+)")
+_TABLE = re.compile(r"table '([^']+)' not found")
+
+
+class Database(Protocol):
+    """A place that runs scripts."""
+
+    @property
+    def embedded(self) -> bool:
+        """Whether the engine runs inside this process."""
+        ...
+
+    def execute(self, sql: str, *, timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS) -> Rows:
+        """Run `sql` (one or more statements) as one transaction and return the rows of the last statement.
+
+        Parameters
+        ----------
+        sql:
+            The text of a `Script`.
+        timeout_seconds:
+            How long to wait for the answer; the embedded engine can't be interrupted and ignores it.
+
+        Raises
+        ------
+        StoreError
+            One of the classes in `store.errors`.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give the connections back. May be called twice."""
+        ...
+
+
+class ServerDatabase:
+    """An alopex-server behind its front.
+
+    A connection of the client serves one request at a time, so there is a pool, last used first.
+
+    Parameters
+    ----------
+    url:
+        ``https://host`` or, on loopback only, ``http://host:port``.
+    api_key:
+        The server's shared key, or None.
+    ca_file:
+        PEM file of a private authority that signed the server's certificate, or None for the system's.
+
+    Raises
+    ------
+    ValueError
+        The client refuses the URL (ALOPEX-PY205), for example plain http to another host.
+    """
+
+    embedded = False
+
+    def __init__(self, url: str, *, api_key: str | None = None, ca_file: Path | None = None) -> None:
+        self._url = url
+        self._options: dict[str, Any] = {"api_key": api_key}
+        if ca_file is not None:
+            self._options["ssl_context"] = ssl.create_default_context(cafile=ca_file)
+        self._idle: deque[Any] = deque()
+        self._idle.append(self._connect())
+
+    def _connect(self) -> Any:
+        return alopex.connect(self._url, **self._options)
+
+    def execute(self, sql: str, *, timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS) -> Rows:
+        """See `Database.execute`."""
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._connect()
+        try:
+            with _translated_errors():
+                result = connection.execute_sql(sql, timeout=max(timeout_seconds, 0.001))
+        finally:
+            self._idle.append(connection)
+        return result if isinstance(result, list) else []
+
+    def close(self) -> None:
+        """See `Database.close`."""
+        while self._idle:
+            self._idle.pop().close()
+
+
+class EmbeddedDatabase:
+    """The engine inside this process. One process per path.
+
+    One lock guards every call: overlapping writers of one process conflict (ALOPEX.md 7).
+
+    Parameters
+    ----------
+    target:
+        ``:memory:`` or a path.
+    """
+
+    embedded = True
+
+    def __init__(self, target: str) -> None:
+        self._lock = threading.Lock()
+        self._target = target
+        with _translated_errors():
+            self._connection: Any = alopex.connect(target)
+
+    def execute(self, sql: str, *, timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS) -> Rows:  # noqa: ARG002
+        """See `Database.execute`."""
+        with self._lock, _translated_errors():
+            result = self._connection.execute_sql(sql)
+        return result if isinstance(result, list) else []
+
+    def close(self) -> None:
+        """See `Database.close`. Empties the write-ahead log into the file."""
+        with self._lock:
+            if self._connection is not None and self._target != ":memory:":
+                self._connection.flush()
+                self._connection.close()
+            self._connection = None
+
+
+def connect(target: str, *, api_key: str | None = None, ca_file: Path | None = None) -> Database:
+    """Return the database at `target`: a server's URL, a path, or ``:memory:``. Opens no socket yet."""
+    if target.startswith(("http://", "https://")):
+        return ServerDatabase(target, api_key=api_key, ca_file=ca_file)
+    return EmbeddedDatabase(target)
+
+
+@contextmanager
+def _translated_errors() -> Iterator[None]:
+    try:
+        yield
+    except alopex.AlopexError as error:
+        raise translate(error) from error
+
+
+def translate(error: Exception) -> StoreError:
+    """Return the client's `error` as ours. The codes are the client's and the server's (ALOPEX.md 6)."""
+    code = str(getattr(error, "code", ""))
+    message = str(error)
+    if columns := _COLUMNS.search(message):
+        return Duplicate(tuple(name.strip(' "') for name in columns[1].split(",")))
+    if column := _NULL_COLUMN.search(message):
+        return GuardFailed(column[1])
+    if table := _TABLE.search(message):
+        return MissingTable(table[1])
+    if "WAL buffer is full" in message:
+        return LogFull()
+    status = getattr(error, "http_status", None)
+    match code:
+        case "ALOPEX-S001" | "ALOPEX-PY104":
+            return Conflict()
+        case "SERVER_BACKPRESSURE":
+            return Backpressure()
+        case "QUERY_TIMEOUT":
+            return StatementTimeout()
+        case "ALOPEX-PY202":
+            # A timeout while connecting sent nothing; the client tells the two apart by message alone.
+            return Unreachable() if message.startswith("connecting to") else OutcomeUnknown()
+        case "ALOPEX-PY201":
+            return Unreachable() if message.startswith("could not connect") else OutcomeUnknown()
+        case "UNAUTHORIZED":
+            return Unauthorized()
+        case "ALOPEX-PY203" if status is None and "server returned HTTP 50" in message:
+            return _front_error(message)
+    if status == 408:
+        return StatementTimeout()
+    return StoreError(f"{code}: {message}")
+
+
+def _front_error(message: str) -> StoreError:
+    # nginx answers for a server that is gone: 502 can come after the request was passed on, 503 before.
+    return Unreachable() if "HTTP 503" in message else OutcomeUnknown()

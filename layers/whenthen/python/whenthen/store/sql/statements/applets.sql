@@ -1,0 +1,19 @@
+-- name: insert_applet
+INSERT INTO applets (applet_id, owner_id, trigger_id, definition, enabled, version, created_at, updated_at, deleted_at)
+VALUES (:applet_id, :owner_id, :trigger_id, :definition, :enabled, 1, :now, :now, NULL)
+
+-- name: update_applet
+-- NULL in `version` refuses the whole script when the applet has changed since it was read.
+UPDATE applets SET
+    version = CASE WHEN version = :version AND deleted_at IS NULL THEN version + 1 ELSE NULL END,
+    trigger_id = :trigger_id, definition = :definition, enabled = :enabled,
+    updated_at = :now, deleted_at = :deleted_at
+WHERE applet_id = CAST(:applet_id AS TEXT)
+
+-- name: read_applet
+SELECT applet_id, owner_id, trigger_id, definition, enabled, version, created_at, updated_at, deleted_at
+FROM applets WHERE applet_id = CAST(:applet_id AS TEXT)
+
+-- name: list_applets
+SELECT applet_id, owner_id, trigger_id, definition, enabled, version, created_at, updated_at, deleted_at
+FROM applets WHERE owner_id = :owner_id AND deleted_at IS NULL ORDER BY created_at DESC, applet_id DESC

@@ -1,0 +1,24 @@
+-- name: insert_trigger
+-- Without a target, the only form of ON CONFLICT that does not scan.
+INSERT INTO triggers (trigger_id, owner_id, service, trigger_name, fields, listeners, revision)
+VALUES (:trigger_id, :owner_id, :service, :trigger_name, :fields, '[]', 0)
+ON CONFLICT DO NOTHING
+
+-- name: set_listeners
+-- NULL in `revision` refuses the whole script when the trigger has changed since it was read.
+UPDATE triggers SET
+    revision = CASE WHEN revision = :revision THEN revision + 1 ELSE NULL END,
+    listeners = :listeners
+WHERE trigger_id = CAST(:trigger_id AS TEXT)
+
+-- name: touch_trigger
+-- Makes every process that has cached the trigger read it again.
+UPDATE triggers SET revision = revision + 1 WHERE trigger_id = CAST(:trigger_id AS TEXT)
+
+-- name: read_trigger
+SELECT trigger_id, owner_id, service, trigger_name, fields, listeners, revision
+FROM triggers WHERE trigger_id = CAST(:trigger_id AS TEXT)
+
+-- name: list_triggers
+SELECT trigger_id, owner_id, service, trigger_name, fields, listeners, revision
+FROM triggers WHERE owner_id = :owner_id

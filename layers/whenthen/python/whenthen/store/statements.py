@@ -1,0 +1,118 @@
+"""The catalogue of every statement that whenthen sends, read from ``sql/statements/*.sql``.
+
+A statement stands under a line ``-- name: what_it_does``, and the lines of comment below it say why it has
+its shape. ``:value`` is a literal and ``{slot}`` a part of a table's name. Nothing else builds SQL, so the
+shape test over this catalogue covers all that the store can send.
+"""
+
+import re
+from collections.abc import Iterator
+from importlib import resources
+
+from whenthen.store.errors import ScriptTooLong
+from whenthen.store.literals import SqlValue, literal
+
+MAX_SCRIPT_BYTES = 1024 * 1024
+"""The most SQL text the database takes in one request (ALOPEX.md 3), bytes."""
+
+_NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+_COMMENT = re.compile(r"^--.*\n?", re.MULTILINE)
+_PLACEHOLDER = re.compile(r"(?<![:\w]):([a-z_]+)|\{([a-z_]+)\}")
+_TABLE_PART = re.compile(r"[0-9]{4,14}")
+
+
+class Statement:
+    """One statement with places for values.
+
+    Parameters
+    ----------
+    name:
+        Its name in the catalogue.
+    text:
+        SQL with ``:value`` and ``{part}`` placeholders.
+    """
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.text = text
+        self._parts: list[tuple[str, str | None, str | None]] = []
+        position = 0
+        for match in _PLACEHOLDER.finditer(text):
+            self._parts.append((text[position : match.start()], match[1], match[2]))
+            position = match.end()
+        self._tail = text[position:]
+
+    def render(self, **values: SqlValue) -> str:
+        """Return the SQL with `values` in their places.
+
+        Raises
+        ------
+        KeyError
+            A value is missing.
+        ValueError
+            A table's part is not digits.
+        InvalidText, OverflowError
+            See `literals.literal`.
+        """
+        out: list[str] = []
+        for text, value_name, part_name in self._parts:
+            out.append(text)
+            if value_name is not None:
+                out.append(literal(values[value_name], value_name))
+            elif part_name is not None:
+                part = values[part_name]
+                if not isinstance(part, str) or not _TABLE_PART.fullmatch(part):
+                    raise ValueError(f"{part_name} can't be part of a table's name: {part!r}")
+                out.append(part)
+        out.append(self._tail)
+        return "".join(out)
+
+
+class Script:
+    """Statements that go to the database in one request, which is one transaction (ALOPEX.md 3)."""
+
+    def __init__(self) -> None:
+        self._statements: list[str] = []
+
+    def add(self, statement: Statement, **values: SqlValue) -> "Script":
+        """Append `statement` with `values` and return the script. Raises as `Statement.render`."""
+        self._statements.append(statement.render(**values))
+        return self
+
+    def union(self, selects: "list[Script]") -> "Script":
+        """Append the selects of `selects` as one UNION ALL: only a script's last result comes back."""
+        self._statements.append("\nUNION ALL\n".join(text for script in selects for text in script._statements))
+        return self
+
+    @property
+    def sql(self) -> str:
+        """The script's text.
+
+        Raises
+        ------
+        ScriptTooLong
+            It is over `MAX_SCRIPT_BYTES`.
+        """
+        text = ";\n".join(self._statements)
+        if len(text) * 4 > MAX_SCRIPT_BYTES and len(text.encode()) > MAX_SCRIPT_BYTES:
+            raise ScriptTooLong
+        return text
+
+
+def read_statements(text: str) -> Iterator[Statement]:
+    """Yield the named statements of one .sql file's text."""
+    pieces = _NAME.split(text)
+    for name, body in zip(pieces[1::2], pieces[2::2], strict=True):
+        yield Statement(name, _COMMENT.sub("", body).strip().removesuffix(";"))
+
+
+def load(file_name: str) -> dict[str, Statement]:
+    """Return the statements of ``sql/statements/<file_name>.sql`` by name.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file.
+    """
+    text = resources.files("whenthen.store").joinpath(f"sql/statements/{file_name}.sql").read_text("utf-8")
+    return {statement.name: statement for statement in read_statements(text)}

@@ -1,0 +1,75 @@
+"""Triggers: one row for each distinct (owner, service, trigger, fields), with the applets that listen."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from whenthen.store.database import Database
+from whenthen.store.statements import Script, load
+
+_S = load("triggers")
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerRow:
+    """A trigger. `listeners` are the ids of the applets that are on; `revision` rises with every change."""
+
+    trigger_id: str
+    owner_id: str
+    service: str
+    trigger: str
+    fields: str
+    listeners: tuple[str, ...]
+    revision: int
+
+
+def find_trigger(database: Database, trigger_id: str) -> TriggerRow | None:
+    """Return the trigger or None."""
+    rows = database.execute(Script().add(_S["read_trigger"], trigger_id=trigger_id).sql)
+    return _from_row(rows[0]) if rows else None
+
+
+def list_triggers(database: Database, owner_id: str) -> list[TriggerRow]:
+    """Return the owner's triggers."""
+    return [
+        _from_row(row) for row in database.execute(Script().add(_S["list_triggers"], owner_id=owner_id).sql)
+    ]
+
+
+def insert_trigger(script: Script, row: TriggerRow) -> None:
+    """Add to `script` that the trigger exists; one that does stays as it is."""
+    script.add(
+        _S["insert_trigger"],
+        trigger_id=row.trigger_id,
+        owner_id=row.owner_id,
+        service=row.service,
+        trigger_name=row.trigger,
+        fields=row.fields,
+    )
+
+
+def set_listeners(script: Script, row: TriggerRow, listeners: tuple[str, ...]) -> None:
+    """Add to `script` the trigger's new listeners, or refuse it when its revision is not `row.revision`."""
+    script.add(
+        _S["set_listeners"],
+        trigger_id=row.trigger_id,
+        revision=row.revision,
+        listeners=json.dumps(listeners),
+    )
+
+
+def touch(script: Script, trigger_id: str) -> None:
+    """Add to `script` that whoever has cached the trigger must read it again."""
+    script.add(_S["touch_trigger"], trigger_id=trigger_id)
+
+
+def _from_row(row: dict[str, Any]) -> TriggerRow:
+    return TriggerRow(
+        row["trigger_id"],
+        row["owner_id"],
+        row["service"],
+        row["trigger_name"],
+        row["fields"],
+        tuple(json.loads(row["listeners"])),
+        row["revision"],
+    )

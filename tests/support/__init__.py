@@ -1,0 +1,1 @@
+"""What tests of several kinds share: real processes, the real database server, its nginx front."""
