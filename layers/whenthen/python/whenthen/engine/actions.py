@@ -85,7 +85,11 @@ def send(client: GuardedClient, work: Send, *, timeout_seconds: float) -> Sent:
     except NotSent as error:
         return Sent(NeverSent(permanent=not error.retryable), f"Nothing was sent: {error}", started_at)
     except NoAnswer as error:
-        return Sent(Unanswered(repeatable=work.repeatable), f"The request was sent and no answer came: {error}", started_at)
+        return Sent(
+            Unanswered(repeatable=work.repeatable),
+            f"The request was sent and no answer came: {error}",
+            started_at,
+        )
     except RedirectRefused as error:
         return Sent(Answered(error.status), f"A redirect was refused: {error}", started_at)
     except NetError as error:

@@ -57,7 +57,13 @@ def decode_cursor(cursor: str) -> tuple[int, str]:
 
 
 def read_activity(
-    database: Database, owner_id: str, *, applet_id: str = "", state: str = "", limit: int = 50, before: str | None = None
+    database: Database,
+    owner_id: str,
+    *,
+    applet_id: str = "",
+    state: str = "",
+    limit: int = 50,
+    before: str | None = None,
 ) -> Page:
     """Return a page of the owner's executions, newest first.
 

@@ -82,7 +82,9 @@ def _validate_fields(path: str, model: type[Fields], values: Mapping[str, Any]) 
         return model.model_validate(values).model_dump(mode="json")
     except ValidationError as error:
         first = error.errors()[0]
-        raise FieldError(".".join((path, *map(str, first["loc"]))), first["msg"].removeprefix("Value error, ")) from error
+        raise FieldError(
+            ".".join((path, *map(str, first["loc"]))), first["msg"].removeprefix("Value error, ")
+        ) from error
 
 
 def parse(row: AppletRow) -> Applet:
@@ -118,9 +120,7 @@ def create(database: Database, owner_id: str, applet: Applet) -> AppletRow:
     applet_id = secrets.token_hex(_ID_BYTES)
     now = now_ms()
     identity = trigger_id(owner_id, applet.trigger.service, applet.trigger.trigger, applet.trigger.fields)
-    row = AppletRow(
-        applet_id, owner_id, identity, applet.model_dump_json(), applet.enabled, 1, now, now, None
-    )
+    row = AppletRow(applet_id, owner_id, identity, applet.model_dump_json(), applet.enabled, 1, now, now, None)
 
     def unit() -> AppletRow:
         script = Script()
@@ -183,9 +183,7 @@ def delete(database: Database, owner_id: str, applet_id: str, *, seen_version: i
     _change(database, owner_id, applet_id, change, seen_version)
 
 
-def _change(
-    database: Database, owner_id: str, applet_id: str, change: Any, seen_version: int | None
-) -> AppletRow:
+def _change(database: Database, owner_id: str, applet_id: str, change: Any, seen_version: int | None) -> AppletRow:
     def unit() -> AppletRow:
         old = get(database, owner_id, applet_id)
         if seen_version is not None and old.version != seen_version:

@@ -23,6 +23,7 @@ from whenthen.store.units import run_unit
 
 logger = logging.getLogger(__name__)
 
+
 @dataclass(frozen=True, slots=True)
 class Reservation:
     """What became of an arrival.
@@ -94,11 +95,14 @@ class Intake:
         now = now_ms()
         slot = slot_at(now)
         event = event_id(listening.trigger.trigger_id, delivery_id(arrival, listening.key))
-        executions = {
-            applet: execution_id(slot, event, applet) for applet in listening.trigger.listeners
-        }
+        executions = {applet: execution_id(slot, event, applet) for applet in listening.trigger.listeners}
         row = EventRow(
-            event, listening.trigger.trigger_id, arrival.occurred_at, now, tuple(executions.values()), ingredients
+            event,
+            listening.trigger.trigger_id,
+            arrival.occurred_at,
+            now,
+            tuple(executions.values()),
+            ingredients,
         )
         script = self._script(row, listening.trigger, executions, now)
         try:

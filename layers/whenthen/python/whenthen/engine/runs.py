@@ -44,7 +44,13 @@ class Run:
         self.tries = 0
 
     def outcome(
-        self, state: State, reason: str = "", *, now: int, due_at: int | None = None, wake_at: int | None = None
+        self,
+        state: State,
+        reason: str = "",
+        *,
+        now: int,
+        due_at: int | None = None,
+        wake_at: int | None = None,
     ) -> Outcome:
         """Return what to write about the execution: it is final unless the sweep has to look again at `wake_at`."""
         return Outcome(

@@ -64,10 +64,22 @@ def _sweep_row(script: Script, row: DueRow, now: int) -> bool:
         _end(script, row, State.UNKNOWN, reason, now)
         return False
     if row.tries + 1 >= MAX_DEATHS:
-        _end(script, row, State.FAILED, f"The worker stopped {MAX_DEATHS} times before it could send anything.", now)
+        _end(
+            script,
+            row,
+            State.FAILED,
+            f"The worker stopped {MAX_DEATHS} times before it could send anything.",
+            now,
+        )
         return False
     release(
-        script, row, state=State.QUEUED, reason="", attempts=row.attempts, wake_at=now + WAKE_GRACE_MS, finished_at=None
+        script,
+        row,
+        state=State.QUEUED,
+        reason="",
+        attempts=row.attempts,
+        wake_at=now + WAKE_GRACE_MS,
+        finished_at=None,
     )
     return True
 

@@ -28,7 +28,9 @@ class TickReport:
     drained: int
 
 
-def tick(database: Database, intake: Intake, wakeups: Queue, arrivals: Queue, *, now: int, deadline: Deadline) -> TickReport:
+def tick(
+    database: Database, intake: Intake, wakeups: Queue, arrivals: Queue, *, now: int, deadline: Deadline
+) -> TickReport:
     """Open the next slot, take in what waits in the intake queue, sweep, settle old slots.
 
     Ticks may repeat, overlap and come late.

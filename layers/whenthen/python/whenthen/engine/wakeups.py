@@ -19,7 +19,10 @@ def send_wakeups(queue: Queue, execution_ids: Sequence[str], *, delay_seconds: i
     if not execution_ids:
         return
     try:
-        queue.send([json.dumps({"execution_id": execution}) for execution in execution_ids], delay_seconds=delay_seconds)
+        queue.send(
+            [json.dumps({"execution_id": execution}) for execution in execution_ids],
+            delay_seconds=delay_seconds,
+        )
     except Unavailable as error:
         logger.warning("%d executions wait for the sweep: %s", len(execution_ids), error)
 

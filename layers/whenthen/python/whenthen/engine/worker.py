@@ -107,9 +107,7 @@ class Worker:
         def unit() -> list[Record]:
             script = Script()
             for execution in wanted:
-                store.claim(
-                    script, execution, claim=claim, now=now_ms(), lease_until=self._lease_until(deadline)
-                )
+                store.claim(script, execution, claim=claim, now=now_ms(), lease_until=self._lease_until(deadline))
             return store.read_records(
                 self._database,
                 script,
@@ -187,9 +185,7 @@ class Worker:
 
     def _mark_sending(self, ready: list[tuple[Run, Prepared]], deadline: Deadline) -> set[str]:
         """Write down which requests may leave from here on and can't be repeated; return who may go on."""
-        marked = [
-            run for run, prepared in ready if isinstance(prepared.work, Send) and not prepared.work.repeatable
-        ]
+        marked = [run for run, prepared in ready if isinstance(prepared.work, Send) and not prepared.work.repeatable]
         free = {run.execution_id for run, _ in ready} - {run.execution_id for run in marked}
         if not marked:
             return free
@@ -198,7 +194,11 @@ class Worker:
             script = Script()
             for run in marked:
                 store.mark_sending(
-                    script, run.execution_id, claim=run.claim, step=run.step, lease_until=self._lease_until(deadline)
+                    script,
+                    run.execution_id,
+                    claim=run.claim,
+                    step=run.step,
+                    lease_until=self._lease_until(deadline),
                 )
             return store.read_records(
                 self._database,

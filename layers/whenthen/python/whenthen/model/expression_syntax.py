@@ -68,9 +68,7 @@ def read_expression(text: str) -> Expression:
         text=text,
         code=f"({_safe_code(text, tokens, pairs)})|default(_missing)",
         names=Counter(tokens[index].text for index in names),
-        unguarded=tuple(
-            dict.fromkeys(tokens[index].text for index in names if not _is_guarded(tokens, pairs, index))
-        ),
+        unguarded=tuple(dict.fromkeys(tokens[index].text for index in names if not _is_guarded(tokens, pairs, index))),
     )
 
 

@@ -95,13 +95,9 @@ class Evaluator:
             if expression.is_one_name:
                 return engine_value(self._ingredients.get(expression.text))
             context = {
-                name: self._take(name, times)
-                for name, times in expression.names.items()
-                if name in self._ingredients
+                name: self._take(name, times) for name, times in expression.names.items() if name in self._ingredients
             }
-            return _engine_of_all.eval_expr(
-                expression.code, **{**context, "_work": self._work, "_missing": _MISSING}
-            )
+            return _engine_of_all.eval_expr(expression.code, **{**context, "_work": self._work, "_missing": _MISSING})
         except minijinja.TemplateError as exc:
             too_much = exc.kind == "OutOfFuel"
             raise ExpressionError(TOO_MUCH_WORK if too_much else exc.detail or str(exc.kind)) from exc

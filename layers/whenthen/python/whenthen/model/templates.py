@@ -127,7 +127,7 @@ def render(template: str, ingredients: Mapping[str, IngredientValue], encoding: 
     return Rendered(one_line(text) if encoding is Encoding.HEADER else text, evaluator.notes)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _parse(template: str) -> _Template:
     if len(template) > MAX_TEMPLATE:
         raise TemplateError(f"the template is longer than {MAX_TEMPLATE} characters")
@@ -156,7 +156,7 @@ def _end(template: str, start: int) -> int:
             raise TemplateError(f"{sign} is not closed", found.start())
         if sign == "{":
             braces += 1
-        elif braces:
+        elif sign == "}" and braces:
             braces -= 1
         elif template.startswith("}}", found.start()):
             return found.start()

@@ -6,9 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-type IngredientValue = (
-    str | int | float | bool | Sequence[IngredientValue] | Mapping[str, IngredientValue] | None
-)
+type IngredientValue = str | int | float | bool | Sequence[IngredientValue] | Mapping[str, IngredientValue] | None
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LONGEST_QUOTE = 40

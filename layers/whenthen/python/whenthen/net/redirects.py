@@ -6,9 +6,7 @@ from whenthen.net.urls import join_url, parse_url, same_origin
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 
 # What another origin may see. All else that the caller set may be a credential, whatever its name.
-_KEPT_ACROSS_ORIGINS = frozenset(
-    ("accept", "accept-language", "content-type", "user-agent", "idempotency-key")
-)
+_KEPT_ACROSS_ORIGINS = frozenset(("accept", "accept-language", "content-type", "user-agent", "idempotency-key"))
 
 
 def is_redirect(answer: Answer) -> bool:

@@ -49,7 +49,7 @@ class MemoryQueue:
             self._hidden.pop(received.handle, None)
 
     def _take(self, now: float) -> list[Received]:
-        messages = []
+        messages: list[Received] = []
         while self._heap and self._heap[0][0] <= now and len(messages) < _BATCH:
             _, number, body = heapq.heappop(self._heap)
             self._hidden[str(number)] = (now + _VISIBILITY_SECONDS, number, body)

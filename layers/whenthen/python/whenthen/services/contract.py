@@ -6,7 +6,7 @@ Each service has a folder with the same files: ``manifest.py`` (its `Service`), 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 

@@ -32,9 +32,7 @@ def find_applet(database: Database, applet_id: str) -> AppletRow | None:
 
 def list_applets(database: Database, owner_id: str) -> list[AppletRow]:
     """Return the owner's applets that are not deleted, newest first."""
-    return [
-        _from_row(row) for row in database.execute(Script().add(_S["list_applets"], owner_id=owner_id).sql)
-    ]
+    return [_from_row(row) for row in database.execute(Script().add(_S["list_applets"], owner_id=owner_id).sql)]
 
 
 def insert_applet(script: Script, row: AppletRow) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import alopex
+from alopex import AlopexError  # type: ignore[attr-defined]  # exported, but not in its stubs
 
 from whenthen.store.errors import (
     Backpressure,
@@ -161,7 +162,7 @@ def connect(target: str, *, api_key: str | None = None, ca_file: Path | None = N
 def _translated_errors() -> Iterator[None]:
     try:
         yield
-    except alopex.AlopexError as error:
+    except AlopexError as error:
         raise translate(error) from error
 
 

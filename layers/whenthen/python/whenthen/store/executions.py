@@ -122,7 +122,15 @@ def slot_of(execution_id: str) -> str:
 
 
 def reserve_execution(
-    script: Script, *, execution_id: str, event_id: str, applet_id: str, owner_id: str, occurred_at: int, now: int, wake_at: int
+    script: Script,
+    *,
+    execution_id: str,
+    event_id: str,
+    applet_id: str,
+    owner_id: str,
+    occurred_at: int,
+    now: int,
+    wake_at: int,
 ) -> None:
     """Add a new queued execution, due `now`, to `script`."""
     script.add(
@@ -180,7 +188,14 @@ def wake_again(script: Script, row: DueRow, wake_at: int) -> None:
 
 
 def release(
-    script: Script, row: DueRow, *, state: State, reason: str, attempts: str, wake_at: int | None, finished_at: int | None
+    script: Script,
+    row: DueRow,
+    *,
+    state: State,
+    reason: str,
+    attempts: str,
+    wake_at: int | None,
+    finished_at: int | None,
 ) -> None:
     """Add to `script` that a running execution whose lease ran out becomes `state`."""
     script.add(

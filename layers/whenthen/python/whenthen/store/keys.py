@@ -43,7 +43,12 @@ def new_key() -> str:
 
 
 def add_key(
-    database: Database, owner_id: str, kind: KeyKind, name: str, key: str, delivery_id_header: str | None = None
+    database: Database,
+    owner_id: str,
+    kind: KeyKind,
+    name: str,
+    key: str,
+    delivery_id_header: str | None = None,
 ) -> Key:
     """Store `key` for the owner and return its row.
 
@@ -96,9 +101,7 @@ def add_user(database: Database, user_id: str, name: str) -> None:
     Duplicate
         There is one with this id.
     """
-    database.execute(
-        Script().add(_S["insert_user"], user_id=user_id, user_name=name, created_at=now_ms()).sql
-    )
+    database.execute(Script().add(_S["insert_user"], user_id=user_id, user_name=name, created_at=now_ms()).sql)
 
 
 def list_users(database: Database) -> list[str]:

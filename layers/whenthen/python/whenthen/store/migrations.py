@@ -20,9 +20,7 @@ def _read_schema() -> dict[int, list[Statement]]:
     for file in resources.files("whenthen.store").joinpath("sql/schema").iterdir():
         if match := _FILE.fullmatch(file.name):
             text = _COMMENT.sub("", file.read_text("utf-8"))
-            steps[int(match[1])] = [
-                Statement(file.name, part.strip()) for part in text.split(";") if part.strip()
-            ]
+            steps[int(match[1])] = [Statement(file.name, part.strip()) for part in text.split(";") if part.strip()]
     return dict(sorted(steps.items()))
 
 

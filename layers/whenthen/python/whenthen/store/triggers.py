@@ -31,9 +31,7 @@ def find_trigger(database: Database, trigger_id: str) -> TriggerRow | None:
 
 def list_triggers(database: Database, owner_id: str) -> list[TriggerRow]:
     """Return the owner's triggers."""
-    return [
-        _from_row(row) for row in database.execute(Script().add(_S["list_triggers"], owner_id=owner_id).sql)
-    ]
+    return [_from_row(row) for row in database.execute(Script().add(_S["list_triggers"], owner_id=owner_id).sql)]
 
 
 def insert_trigger(script: Script, row: TriggerRow) -> None:

@@ -12,12 +12,8 @@ from whenthen.services.contract import Fields
 class SendNotificationFields(Fields):
     """The message to leave in the inbox."""
 
-    message: Annotated[
-        str, StringConstraints(min_length=1, max_length=16384), Field(title="Message")
-    ]
-    title: Annotated[
-        str, StringConstraints(max_length=1024), Field(title="Title")
-    ] = ""
+    message: Annotated[str, StringConstraints(min_length=1, max_length=16384), Field(title="Message")]
+    title: Annotated[str, StringConstraints(max_length=1024), Field(title="Title")] = ""
     link: Annotated[
         str, StringConstraints(max_length=8192), Field(title="Link", description="An http or https URL.")
     ] = ""

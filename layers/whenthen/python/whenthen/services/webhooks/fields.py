@@ -11,7 +11,12 @@ from whenthen.services.contract import Fields, unless_templated
 
 type Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
 type ContentType = Literal[
-    "application/json", "application/x-www-form-urlencoded", "text/plain", "text/html", "application/xml", "text/xml"
+    "application/json",
+    "application/x-www-form-urlencoded",
+    "text/plain",
+    "text/html",
+    "application/xml",
+    "text/xml",
 ]
 
 BODY_ENCODINGS: Mapping[str, Encoding] = {

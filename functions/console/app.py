@@ -1,0 +1,10 @@
+"""The management API. See `whenthen.web.api`."""
+
+from mangum import Mangum
+
+from whenthen.observability import logger
+from whenthen.settings import settings
+from whenthen.web.api import make_app
+from whenthen.wiring import Runtime
+
+handler = logger.inject_lambda_context(Mangum(make_app(Runtime(settings())), lifespan="off"))

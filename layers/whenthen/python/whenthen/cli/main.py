@@ -1,0 +1,109 @@
+"""The `whenthen` command."""
+
+from datetime import UTC, datetime
+
+import click
+
+from whenthen.clock import Deadline, from_datetime
+from whenthen.engine import keys
+from whenthen.engine.tick import tick
+from whenthen.errors import WhenthenError
+from whenthen.settings import settings
+from whenthen.store import keys as key_store
+from whenthen.store.errors import Duplicate
+from whenthen.store.meta import prove_single_flight, require_ready
+from whenthen.store.migrations import LATEST, migrate
+from whenthen.wiring import Runtime, open_database
+
+_TICK_SECONDS = 60.0
+
+
+class _Group(click.Group):
+    """A group whose commands end with a message and exit code 1 where whenthen has a reason to give."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except WhenthenError as error:
+            raise click.ClickException(str(error)) from error
+
+
+@click.group(cls=_Group)
+def main() -> None:
+    """Whenthen: when something happens, then do something, exactly once."""
+
+
+@main.command()
+def run() -> None:
+    """Run everything in this process."""
+    from whenthen.local.server import run as run_server
+
+    run_server(settings())
+
+
+@main.group()
+def db() -> None:
+    """The database at ALOPEX_URL, or the engine in WHENTHEN_HOME."""
+
+
+@db.command("migrate")
+def db_migrate() -> None:
+    """Bring the schema up to date and prove that the server is safe."""
+    database = open_database(settings())
+    applied = migrate(database)
+    click.echo(f"Applied schema versions {applied}." if applied else f"The schema is at version {LATEST} already.")
+    prove_single_flight(database)
+    click.echo("Proved: the server runs one statement at a time.")
+    database.close()
+
+
+@db.command("check")
+def db_check() -> None:
+    """Check the schema, and prove again that the server is safe."""
+    database = open_database(settings())
+    prove_single_flight(database)
+    require_ready(database)
+    click.echo(f"The schema is at version {LATEST}, and the server runs one statement at a time.")
+    database.close()
+
+
+@main.command("tick")
+@click.option("--time", "time_", type=str, default=None, help="The instant the tick stands for, RFC 3339.")
+def tick_command(time_: str | None) -> None:
+    """Do the poller's minute once, by hand."""
+    try:
+        now = from_datetime(datetime.fromisoformat(time_) if time_ else datetime.now(UTC))
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--time") from error
+    runtime = Runtime(settings())
+    report = tick(
+        runtime.database,
+        runtime.intake,
+        runtime.wakeups,
+        runtime.arrivals,
+        now=now,
+        deadline=Deadline(_TICK_SECONDS),
+    )
+    click.echo(f"overdue {report.overdue}, drained {report.drained}")
+
+
+@main.group()
+def owner() -> None:
+    """Owners."""
+
+
+@owner.command("create")
+@click.argument("owner_id")
+@click.option("--name", default="", help="Name to show.")
+def owner_create(owner_id: str, name: str) -> None:
+    """Make an owner and print an API key and a webhook key, which can't be had again."""
+    database = open_database(settings())
+    require_ready(database)
+    try:
+        key_store.add_user(database, owner_id, name or owner_id)
+    except Duplicate as error:
+        raise click.ClickException(f"There is an owner {owner_id} already.") from error
+    for kind in ("api", "webhook"):
+        _, key = keys.create(database, owner_id, kind, "first")
+        click.echo(f"{kind} key: {key}")
+    database.close()

@@ -1,0 +1,74 @@
+"""The worker and the poller as threads, for the local run."""
+
+import logging
+import threading
+
+from whenthen.clock import Deadline, now_ms
+from whenthen.engine.tick import tick
+from whenthen.engine.wakeups import read_wakeup
+from whenthen.errors import WhenthenError
+from whenthen.wiring import Runtime
+
+logger = logging.getLogger(__name__)
+
+_TICK_SECONDS = 60.0
+_WORK_SECONDS = 60.0
+_WORKERS = 2
+
+
+class Loops:
+    """Threads that work until they are stopped.
+
+    Parameters
+    ----------
+    runtime:
+        With queues inside this process.
+    """
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._stopping = threading.Event()
+        targets = [self._poll, *[self._work] * _WORKERS]
+        self._threads = [threading.Thread(target=target, name=f"loop-{i}") for i, target in enumerate(targets)]
+
+    def start(self) -> None:
+        """Start the threads. The first tick comes at once: it finds what an earlier process has left."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Let what is being done be finished and end the threads."""
+        self._stopping.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _poll(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                tick(
+                    self._runtime.database,
+                    self._runtime.intake,
+                    self._runtime.wakeups,
+                    self._runtime.arrivals,
+                    now=now_ms(),
+                    deadline=Deadline(_TICK_SECONDS),
+                )
+            except WhenthenError as error:
+                logger.warning("this minute's tick failed, the next one follows: %s", error)
+            self._stopping.wait(_TICK_SECONDS)
+
+    def _work(self) -> None:
+        queue = self._runtime.wakeups
+        while not self._stopping.is_set():
+            received = queue.receive(wait_seconds=1)
+            if not received:
+                continue
+            wanted = {message.handle: read_wakeup(message.body) for message in received}
+            try:
+                again = self._runtime.worker.run(list(wanted.values()), Deadline(_WORK_SECONDS))
+            except WhenthenError as error:
+                logger.warning("a batch could not be worked on: %s", error)
+                continue
+            for message in received:
+                if wanted[message.handle] not in again:
+                    queue.delete(message)

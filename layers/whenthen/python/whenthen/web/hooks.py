@@ -1,0 +1,155 @@
+"""The Maker-compatible webhook routes (PROTOCOLS.md 1): what the trigger function serves."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+
+import uuid_utils
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from whenthen.clock import Deadline, now_ms
+from whenthen.engine.arrivals import Arrival
+from whenthen.engine.listeners import UnknownKey
+from whenthen.errors import FieldError, TooLarge, Unavailable
+from whenthen.services.webhooks.triggers import (
+    event_ingredients,
+    json_event_ingredients,
+    read_payload,
+    read_values,
+)
+from whenthen.store.errors import InvalidText, NotReady, ScriptTooLong, StoreError
+from whenthen.store.keys import find_key, hash_key
+from whenthen.web.body import read_body
+from whenthen.wiring import Runtime
+
+logger = logging.getLogger(__name__)
+
+type Endpoint = Callable[[Request], Awaitable[Response]]
+
+_CREDENTIAL_HEADERS = {"authorization", "cookie", "proxy-authorization", "x-api-key"}
+
+
+def make_app(runtime: Runtime) -> Starlette:
+    """Return the ASGI app of the webhook routes."""
+    return Starlette(routes=routes(runtime))
+
+
+def routes(runtime: Runtime) -> list[Route]:
+    """Return the webhook routes, each with and without a trailing slash: clients use both.
+
+    HEAD is refused, though it goes with GET everywhere else: a link preview must not fire an event.
+    """
+
+    async def event(request: Request) -> Response:
+        name = request.path_params["event"]
+        when = datetime.now(UTC)
+        body = await read_body(request, runtime.settings.max_body_bytes)
+        content_type = request.headers.get("content-type", "")
+        pairs = list(request.query_params.multi_items())
+        if content_type.lower().startswith("multipart/form-data"):
+            form = await request.form()
+            pairs += [(key, value) for key, value in form.multi_items() if isinstance(value, str)]
+        values = read_values(pairs, content_type, body)
+        arrival = _arrival(request, "event", event_ingredients(name, values, when))
+        return await run_in_threadpool(_accept, runtime, arrival, f"Congratulations! You've fired the {name} event")
+
+    async def json_event(request: Request) -> Response:
+        name = request.path_params["event"]
+        when = datetime.now(UTC)
+        body = await read_body(request, runtime.settings.max_body_bytes)
+        payload = read_payload(request.query_params.multi_items(), body)
+        arrival = _arrival(request, "json_event", json_event_ingredients(name, payload, when))
+        return await run_in_threadpool(
+            _accept, runtime, arrival, f"Congratulations! You've fired the {name} JSON event"
+        )
+
+    async def key_page(request: Request) -> Response:
+        return await run_in_threadpool(_key_page, runtime, request)
+
+    json_path = "/trigger/{event:path}/json/with/key/{key}"
+    event_path = "/trigger/{event:path}/with/key/{key}"
+    return [
+        Route(path + slash, _guarded(endpoint), methods=methods)
+        for path, endpoint, methods in (
+            (json_path, json_event, ["GET", "POST"]),
+            (event_path, event, ["GET", "POST"]),
+            ("/use/{key}", key_page, ["GET"]),
+        )
+        for slash in ("", "/")
+    ]
+
+
+def _guarded(endpoint: Endpoint) -> Endpoint:
+    async def guarded(request: Request) -> Response:
+        if request.method == "HEAD":
+            return _errors(405, "Use GET or POST.", {"Allow": "GET, POST"})
+        try:
+            return await endpoint(request)
+        except UnknownKey:
+            return _errors(401, "You sent an invalid key.")
+        except (TooLarge, ScriptTooLong):
+            return _errors(413, "The body is too large.")
+        except (FieldError, InvalidText) as error:
+            return _errors(400, f"{error}.")
+        except NotReady as error:
+            logger.error("%s", error)
+            return _errors(503, "The database is not ready. Try again later.", {"Retry-After": "60"})
+        except Unavailable as error:
+            logger.error("an event could be stored nowhere: %s", error)
+            return _errors(503, "The event could not be stored. Try again later.", {"Retry-After": "30"})
+
+    return guarded
+
+
+def _errors(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
+    return JSONResponse({"errors": [{"message": message}]}, status, headers)
+
+
+def _arrival(request: Request, trigger: str, ingredients: dict[str, str]) -> Arrival:
+    headers = {name: value for name, value in request.headers.items() if name not in _CREDENTIAL_HEADERS}
+    named = headers.get("idempotency-key", "").strip()
+    return Arrival(
+        key_hash=hash_key(request.path_params["key"]),
+        service="webhooks",
+        trigger=trigger,
+        fields={"event": ingredients["EventName"]},
+        unique=f"idempotency-key:{named}" if named else str(uuid_utils.uuid7()),
+        ingredients=ingredients,
+        occurred_at=now_ms(),
+        headers=headers,
+    )
+
+
+def _accept(runtime: Runtime, arrival: Arrival, answer: str) -> Response:
+    """Store the arrival in the database or, when that can't take it now, in the intake queue."""
+    deadline = Deadline(runtime.settings.intake_timeout_seconds)
+    try:
+        reservation = runtime.intake.accept(arrival, deadline)
+    except (NotReady, InvalidText, ScriptTooLong):
+        raise
+    except StoreError as error:
+        # The arrival's ids are fixed, so a write that did get through makes this one a duplicate.
+        runtime.arrivals.send([arrival.to_json()])
+        logger.warning("an event went to the intake queue: %s", error)
+    else:
+        if reservation.duplicate:
+            logger.info("event %s has arrived before", reservation.event_id)
+    return PlainTextResponse(answer)
+
+
+def _key_page(runtime: Runtime, request: Request) -> Response:
+    key = request.path_params["key"]
+    found = find_key(runtime.database, hash_key(key))
+    if found is None or found.kind != "webhook" or found.revoked_at is not None:
+        raise UnknownKey
+    base = str(request.base_url).rstrip("/")
+    return PlainTextResponse(
+        "This key works. To fire an event, make a GET or POST request to\n"
+        f"{base}/trigger/{{event}}/with/key/{key}\n"
+        "with value1, value2 and value3 in the query, a form or JSON, or any JSON to\n"
+        f"{base}/trigger/{{event}}/json/with/key/{key}\n"
+    )

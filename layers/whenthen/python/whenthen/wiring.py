@@ -1,0 +1,116 @@
+"""The one place where the parts are put together."""
+
+import threading
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from whenthen.engine.intake import Intake
+from whenthen.errors import NotConfigured
+from whenthen.queues import Queue
+from whenthen.queues.sqs import SqsQueue
+from whenthen.settings import Settings
+from whenthen.store.database import Database, connect
+from whenthen.store.meta import require_ready
+
+if TYPE_CHECKING:
+    from whenthen.engine.worker import Worker
+
+
+class Runtime:
+    """What a function works with; each part is made when it is first needed.
+
+    Parameters
+    ----------
+    settings:
+        The environment's.
+    database, wakeups, arrivals:
+        Given by the local run and by tests; otherwise made from the settings.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        database: Database | None = None,
+        wakeups: Queue | None = None,
+        arrivals: Queue | None = None,
+    ) -> None:
+        self.settings = settings
+        self._given_database = database
+        self._given_wakeups = wakeups
+        self._given_arrivals = arrivals
+        self._ready = False
+        self._ready_lock = threading.Lock()
+
+    @cached_property
+    def _database(self) -> Database:
+        if self._given_database is not None:
+            return self._given_database
+        if not self.settings.alopex_url:
+            raise NotConfigured("ALOPEX_URL is not set")
+        return open_database(self.settings)
+
+    @property
+    def database(self) -> Database:
+        """The database, after it has shown once that it can be trusted.
+
+        Raises
+        ------
+        NotReady
+            It is not migrated or lacks the single-flight proof.
+        StoreError
+            It can't be asked now.
+        """
+        if not self._ready:
+            with self._ready_lock:
+                require_ready(self._database)
+                self._ready = True
+        return self._database
+
+    @cached_property
+    def wakeups(self) -> Queue:
+        """The queue that wakes the worker."""
+        return self._given_wakeups or _queue("WHENTHEN_WAKEUP_QUEUE_URL", self.settings.wakeup_queue_url)
+
+    @cached_property
+    def arrivals(self) -> Queue:
+        """The queue for what the database could not take."""
+        return self._given_arrivals or _queue("WHENTHEN_INTAKE_QUEUE_URL", self.settings.intake_queue_url)
+
+    @cached_property
+    def intake(self) -> Intake:
+        """Reserves arrivals. Raises as `database`."""
+        return Intake(self.database, self.wakeups)
+
+    @cached_property
+    def worker(self) -> "Worker":
+        """Does executions. Raises as `database`."""
+        from whenthen.engine.worker import Worker
+        from whenthen.net import GuardedClient
+
+        client = GuardedClient(
+            allowed_networks=self.settings.allowed_networks,
+            timeout_seconds=self.settings.action_timeout_seconds,
+        )
+        return Worker(self.database, self.wakeups, client, action_timeout_seconds=self.settings.action_timeout_seconds)
+
+
+def open_database(settings: Settings) -> Database:
+    """Return the database that the settings name, trusted or not: for `whenthen db` itself."""
+    target = settings.alopex_url
+    if not target:
+        settings.home.mkdir(parents=True, exist_ok=True)
+        return connect(str(settings.home / "whenthen.alopex"))
+    api_key = settings.alopex_api_key.get_secret_value()
+    if settings.alopex_api_key_secret:
+        # Only with a secret's name is boto3 worth its import.
+        from aws_lambda_powertools.utilities.parameters import get_secret
+
+        api_key = str(get_secret(settings.alopex_api_key_secret))
+    return connect(target, api_key=api_key or None, ca_file=settings.alopex_ca_file)
+
+
+def _queue(name: str, url: str) -> Queue:
+    if not url:
+        raise NotConfigured(f"{name} is not set")
+    return SqsQueue(url)
