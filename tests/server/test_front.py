@@ -23,9 +23,7 @@ SLOW_STATEMENT = f"SELECT COUNT(*) AS n FROM {NUMBERS} a CROSS JOIN {NUMBERS} b"
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
 
 
-def ask(
-    port: int, method: str, path: str, *, key: str | None = None, sql: str | None = None
-) -> tuple[int, str]:
+def ask(port: int, method: str, path: str, *, key: str | None = None, sql: str | None = None) -> tuple[int, str]:
     """One request on a connection of its own: status and error code (or the body's beginning)."""
     body = None if sql is None else json.dumps({"sql": sql}).encode()
     headers = {"Content-Type": "application/json"} | ({"x-api-key": key} if key else {})
@@ -227,7 +225,5 @@ def test_tls(make_server: MakeServer, tmp_path: Path) -> None:
     certificate.write_text(certificate.read_text() + (tmp_path / "certificate.pem").read_text())
     server = make_server(certificate=certificate)
     context = ssl.create_default_context(cafile=str(tmp_path / "certificate.pem"))
-    with contextlib.closing(
-        alopex.connect(server.url, api_key=server.api_key, ssl_context=context)
-    ) as database:
+    with contextlib.closing(alopex.connect(server.url, api_key=server.api_key, ssl_context=context)) as database:
         assert database.execute_sql("SELECT 1 AS one") == [{"one": 1}]

@@ -49,9 +49,7 @@ class NginxFront:
         certificate: PEM file of certificate and key; with it the front speaks TLS only.
     """
 
-    def __init__(
-        self, directory: Path, *, alopex_port: int, admin_port: int, certificate: Path | None = None
-    ) -> None:
+    def __init__(self, directory: Path, *, alopex_port: int, admin_port: int, certificate: Path | None = None) -> None:
         self.port = free_port()
         self.url = f"http{'s' if certificate else ''}://127.0.0.1:{self.port}"
         tls = f"ssl_certificate {certificate}; ssl_certificate_key {certificate};" if certificate else ""
@@ -113,12 +111,8 @@ class AlopexServer:
         self._config = directory / "alopex.toml"
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ALOPEX__")}
         environment |= {"ALOPEX__AUTH_MODE__TYPE": "dev", "ALOPEX__AUTH_MODE__API_KEY": self.api_key}
-        self._process = Process(
-            "alopex-server", [binary, "--config", self._config], log_dir=directory, env=environment
-        )
-        self.front = NginxFront(
-            directory, alopex_port=self.port, admin_port=self.admin_port, certificate=certificate
-        )
+        self._process = Process("alopex-server", [binary, "--config", self._config], log_dir=directory, env=environment)
+        self.front = NginxFront(directory, alopex_port=self.port, admin_port=self.admin_port, certificate=certificate)
         self.url = self.front.url
 
     @property
@@ -203,9 +197,7 @@ class AlopexServer:
 
     def _run(self) -> None:
         # Two ports, opened one after the other.
-        self._process.start(
-            lambda: accepts_connections(self.admin_port) and accepts_connections(self.port), timeout=60
-        )
+        self._process.start(lambda: accepts_connections(self.admin_port) and accepts_connections(self.port), timeout=60)
 
 
 type MakeServer = Callable[..., AlopexServer]

@@ -68,13 +68,16 @@ def _render_fields(fields: Fields, ingredients: dict[str, Any]) -> tuple[dict[st
         if not isinstance(value, str) or "{{" not in value:
             values[name] = value
             continue
+        encoding = encodings.get(name, Encoding.PLAIN)
+        # A field of headers has one a line, and an ingredient must not add a line.
+        pieces = value.splitlines() if encoding is Encoding.HEADER else [value]
         try:
-            result = render(value, ingredients, encodings.get(name, Encoding.PLAIN))
+            results = [render(piece, ingredients, encoding) for piece in pieces]
         except TemplateError as error:
             raise FieldError(name, str(error)) from error
-        values[name] = result.text
-        notes.extend(f"{name}: {note}" for note in result.notes)
-    return values, tuple(notes)
+        values[name] = "\n".join(result.text for result in results)
+        notes.extend(f"{name}: {note}" for result in results for note in result.notes)
+    return values, tuple(dict.fromkeys(notes))
 
 
 def send(client: GuardedClient, work: Send, *, timeout_seconds: float) -> Sent:

@@ -19,7 +19,7 @@ MAX_EXPRESSION = 4096
 
 _SYNTAX_ONLY = "false and ("
 
-_parser = minijinja.Environment(debug=False, pycompat=False)
+_PARSER = minijinja.Environment(debug=False, pycompat=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def read_expression(text: str) -> Expression:
         raise ExpressionError(f"an expression is longer than {MAX_EXPRESSION} characters")
     tokens = tokens_of(text)
     pairs = pairs_of(tokens)
-    _check_syntax(text)
+    _check_syntax(text, tokens)
     names = [index for index, token in enumerate(tokens) if token.role == "name"]
     return Expression(
         text=text,
@@ -72,14 +72,20 @@ def read_expression(text: str) -> Expression:
     )
 
 
-def _check_syntax(text: str) -> None:
+def _check_syntax(text: str, tokens: list[Token]) -> None:
+    masked = list(text)
+    for token in tokens:
+        if token.is_literal:
+            # The engine computes with literals while it compiles, and then spends no fuel.
+            masked[token.start : token.start + len(token.text)] = "x" * len(token.text)
+    source = "".join(masked)
     try:
         # Compiles the whole, but evaluates none of it.
-        _parser.eval_expr(f"{_SYNTAX_ONLY}{text})")
+        _PARSER.eval_expr(f"{_SYNTAX_ONLY}{source})")
     except minijinja.TemplateError as exc:
         start = exc.range[0] if exc.range else 0
-        position = len(text.encode()[: max(0, start - len(_SYNTAX_ONLY))].decode(errors="ignore"))
-        raise ExpressionError(exc.detail or exc.message, min(position, len(text))) from exc
+        position = len(source.encode()[: max(0, start - len(_SYNTAX_ONLY))].decode(errors="ignore"))
+        raise ExpressionError(exc.detail or str(exc.kind), min(position, len(text))) from exc
 
 
 def _is_guarded(tokens: list[Token], pairs: Mapping[int, int], index: int) -> bool:

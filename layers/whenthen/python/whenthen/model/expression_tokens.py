@@ -10,6 +10,8 @@ from .expression_filters import ENGINE_FILTERS, ENGINE_TESTS, FILTERS
 
 MAX_PARTS = 200
 MAX_NESTING = 16
+# The engine's integers have 128 bits.
+_LONGEST_NUMBER = 38
 
 _TOKEN = re.compile(
     r"""(?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
@@ -60,6 +62,11 @@ class Token(NamedTuple):
     start: int
 
     @property
+    def is_literal(self) -> bool:
+        """Whether it stands for a constant."""
+        return self.role == "value" and (self.text[0] in "'\"" or self.text[0].isdecimal() or self.text in _CONSTANTS)
+
+    @property
     def level(self) -> int | None:
         """How tightly it binds, if it is an operator between two values or `not`."""
         return LEVELS[self.text] if self.role == "operator" else None
@@ -102,6 +109,8 @@ def _role(kind: str, word: str, start: int, before: list[Token], following: str)
     after_operand = previous.role in _OPERAND_ENDS
     if kind == "name":
         return _role_of_name(word, start, previous, following)
+    if kind == "number" and len(word) > _LONGEST_NUMBER:
+        raise ExpressionError(f"a number has more than {_LONGEST_NUMBER} digits", start)
     if kind != "symbol":
         return "value"
     if word == "(" and after_operand and previous.role not in ("filter", "test"):

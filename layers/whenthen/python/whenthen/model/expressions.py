@@ -42,7 +42,7 @@ def _engine() -> minijinja.Environment:
     return engine
 
 
-_engine_of_all = _engine()
+_ENGINE = _engine()
 
 
 class Evaluator:
@@ -97,7 +97,7 @@ class Evaluator:
             context = {
                 name: self._take(name, times) for name, times in expression.names.items() if name in self._ingredients
             }
-            return _engine_of_all.eval_expr(expression.code, **{**context, "_work": self._work, "_missing": _MISSING})
+            return _ENGINE.eval_expr(expression.code, **{**context, "_work": self._work, "_missing": _MISSING})
         except minijinja.TemplateError as exc:
             too_much = exc.kind == "OutOfFuel"
             raise ExpressionError(TOO_MUCH_WORK if too_much else exc.detail or str(exc.kind)) from exc

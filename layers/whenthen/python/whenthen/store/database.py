@@ -20,6 +20,7 @@ from whenthen.store.errors import (
     LogFull,
     MissingTable,
     OutcomeUnknown,
+    ScriptTooLong,
     StatementTimeout,
     StoreError,
     Unauthorized,
@@ -30,8 +31,9 @@ type Rows = list[dict[str, Any]]
 
 DEFAULT_TIMEOUT_SECONDS = 10.0
 
-_COLUMNS = re.compile(r"(?:PRIMARY KEY|UNIQUE) constraint violated on columns: \[([^\]]*)\]")
+_COLUMNS = re.compile(r"(?:PRIMARY KEY|UNIQUE) constraint violated on (?:index: \w+, )?columns: \[([^\]]*)\]")
 _NULL_COLUMN = re.compile(r"NOT NULL constraint violated on column: (\w+)")
+_TOO_LONG = re.compile(r"expected (?:bounded MessagePack AST|SQL input at most)")
 _TABLE = re.compile(r"table '([^']+)' not found")
 
 
@@ -178,6 +180,8 @@ def translate(error: Exception) -> StoreError:
         return MissingTable(table[1])
     if "WAL buffer is full" in message:
         return LogFull()
+    if _TOO_LONG.search(message):
+        return ScriptTooLong()
     status = getattr(error, "http_status", None)
     match code:
         case "ALOPEX-S001" | "ALOPEX-PY104":
@@ -186,6 +190,13 @@ def translate(error: Exception) -> StoreError:
             return Backpressure()
         case "QUERY_TIMEOUT":
             return StatementTimeout()
+        # The front's own words (ops/alopex/nginx.conf.template).
+        case "FRONT_NOT_SENT":
+            return Unreachable()
+        case "FRONT_OUTCOME_UNKNOWN":
+            return OutcomeUnknown()
+        case "FRONT_BODY_TOO_LARGE":
+            return ScriptTooLong()
         case "ALOPEX-PY202":
             # A timeout while connecting sent nothing; the client tells the two apart by message alone.
             return Unreachable() if message.startswith("connecting to") else OutcomeUnknown()
@@ -193,7 +204,7 @@ def translate(error: Exception) -> StoreError:
             return Unreachable() if message.startswith("could not connect") else OutcomeUnknown()
         case "UNAUTHORIZED":
             return Unauthorized()
-        case "ALOPEX-PY203" if status is None and "server returned HTTP 50" in message:
+        case "ALOPEX-PY203" if message.startswith("server returned HTTP 50"):
             return _front_error(message)
     if status == 408:
         return StatementTimeout()
@@ -201,5 +212,5 @@ def translate(error: Exception) -> StoreError:
 
 
 def _front_error(message: str) -> StoreError:
-    # nginx answers for a server that is gone: 502 can come after the request was passed on, 503 before.
-    return Unreachable() if "HTTP 503" in message else OutcomeUnknown()
+    # Another proxy than ours, for a server that is gone: 502 can come after the request was passed on, 503 before.
+    return Unreachable() if message.startswith("server returned HTTP 503") else OutcomeUnknown()

@@ -74,7 +74,7 @@ class InvalidText(StoreError):
 
 
 class ScriptTooLong(StoreError):
-    """The script is longer than the database takes in one request (1 MiB)."""
+    """The script is longer than the database takes in one request (1 MiB, or about 60,000 parts)."""
 
 
 class NotReady(StoreError):

@@ -204,6 +204,7 @@ def release(
         execution_id=row.execution_id,
         claim=row.claim,
         seen_wake_at=row.wake_at,
+        seen_sending=row.sending,
         state=state,
         reason=reason,
         attempts=attempts,

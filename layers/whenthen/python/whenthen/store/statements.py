@@ -5,6 +5,7 @@ its shape. ``:value`` is a literal and ``{slot}`` a part of a table's name. Noth
 shape test over this catalogue covers all that the store can send.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from importlib import resources
@@ -13,7 +14,27 @@ from whenthen.store.errors import ScriptTooLong
 from whenthen.store.literals import SqlValue, literal
 
 MAX_SCRIPT_BYTES = 1024 * 1024
-"""The most SQL text the database takes in one request (ALOPEX.md 3), bytes."""
+"""The most SQL text the database takes in one request (ALOPEX.md 3), and the most of what it parses it to."""
+
+MAX_REQUEST_BYTES = 2 * 1024 * 1024
+"""The largest JSON body that the server and its front take; the client writes it in ASCII."""
+
+MAX_AST_VALUES = 65_536
+"""The most values that the parser's tree may have."""
+
+MAX_SELECTS = 100
+"""The most selects in a `Script.union`. Between 200 and 300 the whole server dies (measured)."""
+
+# What a statement takes of the parser's tree (measured, and checked by a test on the engine): a name or value
+# in it at most 45 values, the statement itself 120, a value at most 6 bytes beside its text.
+_VALUES_PER_LEAF = 45
+_VALUES_PER_STATEMENT = 120
+_BYTES_PER_VALUE = 6
+_LEAF = re.compile(r"'[^']*'|:?\b[a-z0-9][a-z0-9_{}]*")
+_NO_LEAVES = re.compile(r"(?<=^INSERT INTO )[^(]+\([^)]*\)|\bAS [a-z_]+")
+
+# The request's JSON around the SQL, with room to spare.
+_ENVELOPE_BYTES = 100
 
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 _COMMENT = re.compile(r"^--.*\n?", re.MULTILINE)
@@ -41,6 +62,8 @@ class Statement:
             self._parts.append((text[position : match.start()], match[1], match[2]))
             position = match.end()
         self._tail = text[position:]
+        leaves = len(_LEAF.findall(_NO_LEAVES.sub("", text)))
+        self.ast_values = _VALUES_PER_STATEMENT + _VALUES_PER_LEAF * leaves
 
     def render(self, **values: SqlValue) -> str:
         """Return the SQL with `values` in their places.
@@ -73,15 +96,27 @@ class Script:
 
     def __init__(self) -> None:
         self._statements: list[str] = []
+        self._ast_values = 0
 
     def add(self, statement: Statement, **values: SqlValue) -> "Script":
         """Append `statement` with `values` and return the script. Raises as `Statement.render`."""
         self._statements.append(statement.render(**values))
+        self._ast_values += statement.ast_values
         return self
 
     def union(self, selects: "list[Script]") -> "Script":
-        """Append the selects of `selects` as one UNION ALL: only a script's last result comes back."""
-        self._statements.append("\nUNION ALL\n".join(text for script in selects for text in script._statements))
+        """Append the selects of `selects` as one UNION ALL: only a script's last result comes back.
+
+        Raises
+        ------
+        ScriptTooLong
+            There are more than `MAX_SELECTS`.
+        """
+        texts = [text for script in selects for text in script._statements]
+        if len(texts) > MAX_SELECTS:
+            raise ScriptTooLong
+        self._statements.append("\nUNION ALL\n".join(texts))
+        self._ast_values += sum(script._ast_values for script in selects)
         return self
 
     @property
@@ -91,10 +126,17 @@ class Script:
         Raises
         ------
         ScriptTooLong
-            It is over `MAX_SCRIPT_BYTES`.
+            It is over `MAX_SCRIPT_BYTES`, `MAX_REQUEST_BYTES` or `MAX_AST_VALUES`. Nothing was sent.
         """
         text = ";\n".join(self._statements)
-        if len(text) * 4 > MAX_SCRIPT_BYTES and len(text.encode()) > MAX_SCRIPT_BYTES:
+        ast_bytes = self._ast_values * _BYTES_PER_VALUE
+        if self._ast_values > MAX_AST_VALUES:
+            raise ScriptTooLong
+        # No character takes more than 4 bytes of UTF-8 or 12 of JSON: most scripts need no second look.
+        if len(text) * 4 + ast_bytes > MAX_SCRIPT_BYTES and len(text.encode()) + ast_bytes > MAX_SCRIPT_BYTES:
+            raise ScriptTooLong
+        room = MAX_REQUEST_BYTES - _ENVELOPE_BYTES
+        if len(text) * 12 > room and len(json.dumps(text)) > room:
             raise ScriptTooLong
         return text
 

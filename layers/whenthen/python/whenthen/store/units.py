@@ -11,6 +11,7 @@ from whenthen.store.errors import Backpressure, Conflict, GuardFailed, OutcomeUn
 _NOTHING_WRITTEN = (Conflict, Backpressure, Unreachable, GuardFailed)
 _FIRST_WAIT_SECONDS = 0.02
 _LONGEST_WAIT_SECONDS = 1.0
+_JITTER_SECONDS = 0.04
 
 
 def run_unit[T](unit: Callable[[], T], *, deadline: Deadline, repeatable: bool) -> T:
@@ -32,14 +33,21 @@ def run_unit[T](unit: Callable[[], T], *, deadline: Deadline, repeatable: bool) 
         The last error, when the time is up or another run can't help.
     """
     wanted = (*_NOTHING_WRITTEN, OutcomeUnknown) if repeatable else _NOTHING_WRITTEN
+    wait = 0.0
+
+    def again(error: Exception) -> bool:
+        # A run that begins past the deadline would be sent with no time for its answer: outcome unknown.
+        return isinstance(error, wanted) and wait < deadline.left()
+
     for attempt in stamina.retry_context(
-        on=wanted,
+        on=again,
         attempts=None,
         timeout=timedelta(seconds=max(deadline.left(), 0.001)),
         wait_initial=_FIRST_WAIT_SECONDS,
         wait_max=_LONGEST_WAIT_SECONDS,
-        wait_jitter=_FIRST_WAIT_SECONDS * 2,
+        wait_jitter=_JITTER_SECONDS,
     ):
+        wait = min(attempt.next_wait + _JITTER_SECONDS, _LONGEST_WAIT_SECONDS)
         with attempt:
             return unit()
     raise AssertionError("a retry context ends by returning or raising")

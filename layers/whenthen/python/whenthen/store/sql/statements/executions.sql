@@ -41,16 +41,21 @@ UPDATE executions_{slot} SET
 WHERE execution_id = CAST(:execution_id AS TEXT)
 
 -- name: release_execution
--- A lease has run out and no request can have left: back to the queue. Guarded by claim and `wake_at`.
+-- A lease has run out. Guarded by all that the sweep has read: a worker that is late but alive may have written
+-- `sending` since, and then its request is on the way.
 UPDATE executions_{slot} SET
-    state = CASE WHEN claim = :claim AND state = 'running' AND wake_at = :seen_wake_at THEN :state ELSE state END,
-    reason = CASE WHEN claim = :claim AND state = 'running' AND wake_at = :seen_wake_at THEN :reason ELSE reason END,
-    tries = CASE WHEN claim = :claim AND state = 'running' AND wake_at = :seen_wake_at THEN tries + 1 ELSE tries END,
-    attempts = CASE WHEN claim = :claim AND state = 'running' AND wake_at = :seen_wake_at
+    state = CASE WHEN claim = :claim AND state = 'running' AND wake_at = :seen_wake_at AND sending = :seen_sending
+        THEN :state ELSE state END,
+    reason = CASE WHEN claim = :claim AND state = 'running' AND wake_at = :seen_wake_at AND sending = :seen_sending
+        THEN :reason ELSE reason END,
+    tries = CASE WHEN claim = :claim AND state = 'running' AND wake_at = :seen_wake_at AND sending = :seen_sending
+        THEN tries + 1 ELSE tries END,
+    attempts = CASE WHEN claim = :claim AND state = 'running' AND wake_at = :seen_wake_at AND sending = :seen_sending
         THEN :attempts ELSE attempts END,
-    finished_at = CASE WHEN claim = :claim AND state = 'running' AND wake_at = :seen_wake_at
+    finished_at = CASE WHEN claim = :claim AND state = 'running' AND wake_at = :seen_wake_at AND sending = :seen_sending
         THEN :finished_at ELSE finished_at END,
-    wake_at = CASE WHEN claim = :claim AND state = 'running' AND wake_at = :seen_wake_at THEN :wake_at ELSE wake_at END
+    wake_at = CASE WHEN claim = :claim AND state = 'running' AND wake_at = :seen_wake_at AND sending = :seen_sending
+        THEN :wake_at ELSE wake_at END
 WHERE execution_id = CAST(:execution_id AS TEXT)
 
 -- name: requeue_execution

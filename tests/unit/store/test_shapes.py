@@ -1,0 +1,166 @@
+"""The shape guard over all that the store can send, the guard's own proof, and its one list of exceptions."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.support.catalogue import STATEMENTS, STORE, example, source_files
+from tests.support.shapes import KEYS, violations
+
+EXCEPTIONS = {
+    "read_version": "a few rows, read by migrate, check and once by a starting process",
+    "list_users": "a few rows, once a minute by the trim of the inbox, never for a request",
+    "list_keys": "console page",
+    "list_applets": "console page",
+    "list_triggers": "console page",
+    "list_activity": "console page: one slot at a time, newest first",
+    "list_messages": "console page",
+    "list_slots": "one row a slot, once a minute by the sweep; console page",
+    "list_due": "the sweep: the open slots once a minute",
+    "read_slot_end": "settles a slot once, when it is over",
+    "count_messages": "trim of the inbox, once a minute, at most 2,000 rows",
+    "find_trim_point": "trim of the inbox, only when it is twice too long",
+    "trim_messages": "trim of the inbox: DELETE is cheap on at most some 2,000 rows",
+}
+"""Statements that scan, and why each may. None is on the way of an event."""
+
+CAST = "CAST('x' AS TEXT)"
+HOSTILE = {
+    "bare text": ("SELECT value FROM meta WHERE name = 'x'", "bare literal"),
+    "bare text in an update": ("UPDATE meta SET value = '' WHERE name = 'x'", "bare literal"),
+    "cast number": ("SELECT event_id FROM trigger_events WHERE event_id = CAST(1 AS TEXT)", "nothing else"),
+    "cast column": ("SELECT event_id FROM trigger_events WHERE event_id = CAST(trigger_id AS TEXT)", "nothing"),
+    "cast key": ("SELECT event_id FROM trigger_events WHERE CAST(event_id AS TEXT) = 'x'", "scans"),
+    "varchar": ("SELECT event_id FROM trigger_events WHERE event_id = CAST('x' AS VARCHAR)", "nothing else"),
+    "try cast": ("SELECT event_id FROM trigger_events WHERE event_id = TRY_CAST('x' AS TEXT)", "nothing else"),
+    "cast bigint key": (
+        "SELECT applied_at FROM schema_versions WHERE schema_version = CAST('1' AS BIGINT)",
+        "plain",
+    ),
+    "not the key": (f"SELECT event_id FROM trigger_events WHERE trigger_id = {CAST}", "not the key"),
+    "and": (f"SELECT event_id FROM trigger_events WHERE event_id = {CAST} AND occurred_at > 1", "AND"),
+    "guard in the where": (
+        f"UPDATE executions_202601010000 SET state = 'x' WHERE execution_id = {CAST} AND state = 'y'",
+        "AND",
+    ),
+    "or": (f"SELECT event_id FROM trigger_events WHERE event_id = {CAST} OR event_id = {CAST}", "OR"),
+    "in": ("SELECT event_id FROM trigger_events WHERE event_id IN ('x', 'y')", "IN scans"),
+    "in subquery": ("SELECT event_id FROM trigger_events WHERE event_id IN (SELECT slot FROM slots)", "IN"),
+    "between": ("SELECT schema_version FROM schema_versions WHERE schema_version BETWEEN 1 AND 2", "BETWEEN"),
+    "range": ("SELECT event_id FROM trigger_events WHERE event_id > CAST('x' AS TEXT)", "scans"),
+    "like": ("SELECT event_id FROM trigger_events WHERE event_id LIKE 'x%'", "scans"),
+    "null": ("SELECT event_id FROM trigger_events WHERE event_id IS NULL", "scans"),
+    "not": (f"SELECT event_id FROM trigger_events WHERE NOT event_id = {CAST}", "scans"),
+    "order and limit": ("SELECT event_id FROM trigger_events ORDER BY event_id LIMIT 1", "ORDER BY scans"),
+    "limit on a key": (f"SELECT event_id FROM trigger_events WHERE event_id = {CAST} LIMIT 1", "LIMIT"),
+    "join": (f"SELECT a.slot FROM slots a JOIN meta b ON a.slot = b.name WHERE a.slot = {CAST}", "join"),
+    "comma join": (f"SELECT slot FROM slots, meta WHERE slot = {CAST}", "join"),
+    "exists": ("SELECT slot FROM slots WHERE EXISTS (SELECT 1 FROM meta)", "EXISTS"),
+    "subquery": (f"SELECT s FROM (SELECT slot AS s FROM slots) t WHERE s = {CAST}", "not a table"),
+    "scalar subquery": (f"SELECT (SELECT COUNT(*) FROM meta) FROM slots WHERE slot = {CAST}", "subquery"),
+    "subquery in set": (
+        f"UPDATE slots SET opened_at = (SELECT MAX(opened_at) FROM slots) WHERE slot = {CAST}",
+        "subquery",
+    ),
+    "subquery in values": ("INSERT INTO meta (name, value) VALUES ('x', (SELECT slot FROM slots))", "subquery"),
+    "delete": (f"DELETE FROM trigger_events WHERE event_id = {CAST}", "DELETE"),
+    "conflict target": ("INSERT INTO meta VALUES ('a', 'b') ON CONFLICT (name) DO NOTHING", "target"),
+    "do update": ("INSERT INTO meta VALUES ('a', 'b') ON CONFLICT (name) DO UPDATE SET value = 'b'", "UPDATE"),
+    "on constraint": ("INSERT INTO meta VALUES ('a', 'b') ON CONFLICT ON CONSTRAINT c DO NOTHING", "target"),
+    "insert from a scan": ("INSERT INTO meta SELECT slot, slot FROM slots", "without a WHERE"),
+    "count": ("SELECT COUNT(*) FROM trigger_events", "aggregate"),
+    "count of a key": (f"SELECT COUNT(*) FROM trigger_events WHERE event_id = {CAST}", "aggregate"),
+    "group": (f"SELECT event_id FROM trigger_events WHERE event_id = {CAST} GROUP BY event_id", "GROUP BY"),
+    "distinct": (f"SELECT DISTINCT slot FROM slots WHERE slot = {CAST}", "DISTINCT"),
+    "no where": ("SELECT event_id FROM trigger_events", "without a WHERE"),
+    "update all": ("UPDATE trigger_events SET ingredients = ''", "without a WHERE"),
+    "small table": ("SELECT slot FROM slots", "without a WHERE"),
+    "union": (
+        f"SELECT slot FROM slots WHERE slot = {CAST} UNION SELECT slot FROM slots WHERE slot = {CAST}",
+        "UNION ALL",
+    ),
+    "scan in a union": (f"SELECT slot FROM slots WHERE slot = {CAST} UNION ALL SELECT slot FROM slots", "WHERE"),
+    "cte": (f"WITH a AS (SELECT slot FROM slots) SELECT slot FROM slots WHERE slot = {CAST}", "CTE"),
+    "update from": (f"UPDATE slots SET opened_at = 1 FROM meta WHERE slot = {CAST}", "join"),
+    "unknown table": (f"SELECT a FROM nowhere WHERE a = {CAST}", "not a table of the schema"),
+    "table function": (f"SELECT value FROM json_each('[]') WHERE value = {CAST}", "not a table"),
+    "create as": ("CREATE TABLE IF NOT EXISTS a AS SELECT slot FROM slots", "CREATE"),
+    "create again": ("CREATE TABLE a (b TEXT PRIMARY KEY)", "CREATE"),
+    "index": ("CREATE INDEX a ON slots (opened_at)", "CREATE"),
+    "drop": ("DROP TABLE trigger_events", "DROP"),
+    "two statements": ("SELECT 1; SELECT 2", "not one statement"),
+    "nonsense": ("SELECT FROM WHERE ((", "not one statement"),
+}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [statement for statement in STATEMENTS if statement.name not in EXCEPTIONS],
+    ids=lambda statement: statement.name,
+)
+def test_every_statement_has_a_flat_shape(statement: object) -> None:
+    assert violations(example(statement)) == []  # type: ignore[arg-type]
+
+
+def test_the_exceptions_exist_and_are_needed() -> None:
+    by_name = {statement.name: statement for statement in STATEMENTS}
+    assert [name for name in EXCEPTIONS if name not in by_name] == []
+    assert [name for name in EXCEPTIONS if not violations(example(by_name[name]))] == []
+
+
+@pytest.mark.parametrize(("sql", "rule"), HOSTILE.values(), ids=HOSTILE)
+def test_the_guard_refuses(sql: str, rule: str) -> None:
+    found = violations(sql)
+    assert any(rule in message for message in found), found
+
+
+def test_the_guard_allows_the_flat_shapes() -> None:
+    key = f"SELECT event_id FROM trigger_events WHERE event_id = {CAST}"
+    for sql in (
+        key,
+        f"{key} UNION ALL {key} UNION ALL {key}",
+        "SELECT applied_at FROM schema_versions WHERE schema_version = 5",
+        f"UPDATE slots SET settled_at = CASE WHEN opened_at > 1 AND slot <> '' THEN 1 END WHERE slot = {CAST}",
+        f"UPDATE slots SET settled_at = 1 WHERE slot = {CAST} RETURNING slot",
+        "INSERT INTO meta (name, value) VALUES ('a', 'b'), ('c', 'd') ON CONFLICT DO NOTHING RETURNING name",
+        f"INSERT INTO meta (name, value) SELECT slot, '' FROM slots WHERE slot = {CAST}",
+        "CREATE TABLE IF NOT EXISTS executions_202601010000 (execution_id TEXT PRIMARY KEY)",
+    ):
+        assert violations(sql) == [], sql
+
+
+def test_the_keys_come_from_the_schema() -> None:
+    assert KEYS["trigger_events"] == ("event_id", True)
+    assert KEYS["executions_"] == ("execution_id", True)
+    assert KEYS["schema_versions"] == ("schema_version", False)
+    columns = [key for key, _ in KEYS.values()]
+    assert sorted(set(columns)) == sorted(columns), "a violated key must name its table"
+
+
+def _calls(path: Path) -> Iterator[tuple[str, ast.Call]]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            yield name, node
+
+
+def test_nothing_outside_the_catalogue_builds_sql() -> None:
+    """When code hands over SQL, then it is the text of a Script, and only two modules make statements."""
+    written, made, rendered = set(), set(), set()
+    for path in source_files():
+        for name, call in _calls(path):
+            where = f"{path.name}:{call.lineno}"
+            if name in ("execute", "execute_sql") and isinstance(
+                call.args[0] if call.args else None, ast.Constant | ast.JoinedStr | ast.BinOp
+            ):
+                written.add(where)
+            if name == "execute_sql" and path != STORE / "database.py":
+                written.add(where)
+            if name == "Statement" and path not in (STORE / "statements.py", STORE / "migrations.py"):
+                made.add(where)
+            if name == "read_statements" and path != STORE / "statements.py":
+                made.add(where)
+            if name == "load" and path.parent != STORE and "store.statements import" in path.read_text():
+                rendered.add(where)
+    assert (written, made, rendered) == (set(), set(), set())

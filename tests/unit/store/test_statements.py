@@ -1,0 +1,155 @@
+"""The catalogue, how a statement is rendered, and how long a script may be."""
+
+import contextlib
+import json
+import re
+from collections import Counter
+
+import alopex
+import pytest
+import sqlglot
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.catalogue import CATALOGUE, SCHEMA_STATEMENTS, STATEMENTS, STORE, example
+
+from whenthen.store.errors import InvalidText, ScriptTooLong
+from whenthen.store.literals import SqlValue, literal
+from whenthen.store.statements import (
+    MAX_REQUEST_BYTES,
+    MAX_SCRIPT_BYTES,
+    MAX_SELECTS,
+    Script,
+    Statement,
+    load,
+    read_statements,
+)
+
+VALUE = st.one_of(
+    st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"])),
+    st.sampled_from([":other", "{slot}", "'", "\\", "';--", "?", ":value{slot}"]),
+    st.integers(-(2**63), 2**63 - 1),
+    st.booleans(),
+    st.none(),
+)
+NAMES = sorted(statement.name for statement in STATEMENTS)
+ECHO = Statement("echo", "SELECT :value AS echo")
+
+
+@given(VALUE, VALUE)
+def test_a_value_is_never_read_as_a_place(value: SqlValue, other: SqlValue) -> None:
+    statement = Statement("s", "UPDATE t_{slot} SET a = :value, b = :other WHERE k = CAST(:value AS TEXT)")
+    assert statement.render(slot="202601010000", value=value, other=other) == (
+        f"UPDATE t_202601010000 SET a = {literal(value)}, b = {literal(other)} WHERE k = CAST({literal(value)} AS TEXT)"
+    )
+
+
+@given(st.text())
+def test_a_tables_part_is_four_to_fourteen_ascii_digits(part: str) -> None:
+    statement = Statement("s", "SELECT a FROM t_{slot}")
+    if re.fullmatch(r"[0-9]{4,14}", part) and part.isascii():
+        assert statement.render(slot=part).endswith(part)
+    else:
+        with pytest.raises(ValueError, match="slot can't be part of a table's name"):
+            statement.render(slot=part)
+
+
+@pytest.mark.parametrize(
+    "part", ["", "123", "1" * 15, "2026; DROP TABLE users", "2026\n", "٢٠٢٦", "-2026", 2026, None, True]
+)
+def test_hostile_table_parts(part: SqlValue) -> None:
+    with pytest.raises(ValueError, match="can't be part"):
+        Statement("s", "SELECT a FROM t_{slot}").render(slot=part)
+
+
+def test_a_missing_value_is_told() -> None:
+    with pytest.raises(KeyError, match="value"):
+        ECHO.render()
+
+
+def test_a_refused_text_is_told_by_its_place() -> None:
+    with pytest.raises(InvalidText, match=r"^value holds a NUL"):
+        ECHO.render(value="\x00")
+
+
+def test_reading_a_file() -> None:
+    text = "-- About the file.\n-- name: one\n-- Why.\nSELECT 1;\n\n-- name: two\nSELECT :a\n-- Why here.\nFROM t\n"
+    assert [(s.name, s.text) for s in read_statements(text)] == [
+        ("one", "SELECT 1"),
+        ("two", "SELECT :a\nFROM t"),
+    ]
+    with pytest.raises(FileNotFoundError):
+        load("no_such_table")
+
+
+@pytest.mark.parametrize("statement", STATEMENTS + SCHEMA_STATEMENTS, ids=lambda statement: statement.name)
+def test_every_statement_is_one_statement(statement: Statement) -> None:
+    assert len(sqlglot.parse(example(statement), dialect="postgres")) == 1
+
+
+def test_no_name_stands_twice() -> None:
+    written = re.findall(
+        r"^-- name: (\w+)$",
+        "".join(path.read_text() for path in sorted((STORE / "sql" / "statements").glob("*.sql"))),
+        re.MULTILINE,
+    )
+    assert [name for name, count in Counter(written).items() if count > 1] == []
+    assert sorted(written) == NAMES
+
+
+@pytest.mark.parametrize("file", CATALOGUE)
+def test_every_statement_is_used(file: str) -> None:
+    modules = [path.read_text() for path in STORE.glob("*.py") if f'load("{file}")' in path.read_text()]
+    code = "".join(modules)
+    named = set(re.findall(r'_S\["(\w+)"\]', code)) | set(re.findall(r'"(create_\w+)"', code))
+    assert {statement.name for statement in CATALOGUE[file]} - named == set()
+
+
+def test_a_script_is_its_statements_in_order() -> None:
+    script = Script().add(ECHO, value=1).add(ECHO, value="a;b")
+    assert script.sql == "SELECT 1 AS echo;\nSELECT 'a;b' AS echo"
+    script.union([Script().add(ECHO, value=2), Script().add(ECHO, value=3)])
+    assert script.sql.endswith(";\nSELECT 2 AS echo\nUNION ALL\nSELECT 3 AS echo")
+
+
+@pytest.mark.parametrize(
+    ("character", "limit"),
+    [
+        pytest.param("x", MAX_SCRIPT_BYTES, id="ascii"),
+        pytest.param('"', MAX_SCRIPT_BYTES, id="quotes, twice as long in JSON"),
+        pytest.param("\x01", MAX_REQUEST_BYTES // 6, id="controls, six times as long in JSON"),
+        pytest.param("ش", MAX_REQUEST_BYTES // 6, id="two bytes and six of JSON"),
+        pytest.param("🚪", MAX_REQUEST_BYTES // 12, id="four bytes and twelve of JSON"),
+    ],
+)
+def test_the_longest_text(character: str, limit: int) -> None:
+    longest = Script().add(ECHO, value=character * (limit - 2_000)).sql
+    assert len(json.dumps({"sql": longest, "session_id": None, "streaming": False})) <= MAX_REQUEST_BYTES
+    with pytest.raises(ScriptTooLong):
+        _ = Script().add(ECHO, value=character * limit).sql
+
+
+@pytest.mark.parametrize("statement", STATEMENTS, ids=lambda statement: statement.name)
+def test_the_parser_takes_as_many_statements_as_a_script_does(statement: Statement) -> None:
+    """Where tables are missing nothing runs, but a refusal for anything but size means a content parser."""
+    places = re.findall(r"(?<![:\w]):([a-z_]+)", statement.text)
+    values: dict[str, SqlValue] = {name: -1 if name == "sending" else "'" * 9 for name in places}
+    values["slot"] = "202601010000"
+    script = Script()
+    refusal = longest = ""
+    with contextlib.suppress(ScriptTooLong):
+        while script.add(statement, **values).sql:
+            longest = script.sql
+    assert longest
+    try:
+        alopex.connect(":memory:").execute_sql(longest)
+    except alopex.AlopexError as error:
+        refusal = str(error)
+    assert not re.search("MessagePack|SQL input", refusal)
+
+
+def test_a_union_of_too_many_selects_never_leaves() -> None:
+    """Given that it would kill the server, when one select is too many, then the script is refused here."""
+    selects = [Script().add(ECHO, value=number) for number in range(MAX_SELECTS)]
+    assert Script().union(selects).sql.count("UNION ALL") == MAX_SELECTS - 1
+    with pytest.raises(ScriptTooLong):
+        Script().union([*selects, *selects[:1]])
