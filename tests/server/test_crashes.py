@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+
 from tests.support.alopex import AlopexServer
 from tests.support.processes import wait_for
 from tests.support.product import ARRIVALS, WAKEUPS, SpoolQueue

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
+
 from tests.server.conftest import Regime
 from tests.support.scenario import OWNER, call_applet, executions, make_product
 from tests.support.sink import Sink
@@ -42,7 +43,7 @@ def test_every_delivery_runs_once_however_often_it_arrives(
     queue = MemoryQueue()
     runtime = Runtime(settings, database=product.database, wakeups=queue, arrivals=DirectoryQueue(tmp_path / "spool"))
     deliveries = [f"id-{number}" for number in range(DELIVERIES)] * REPEATS
-    random.Random(7).shuffle(deliveries)  # noqa: S311
+    random.Random(7).shuffle(deliveries)
     path = f"/trigger/door/with/key/{product.webhook_key}"
 
     def send(delivery: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import alopex
 import pytest
+
 from tests.support.alopex import AlopexServer, MakeServer, NginxFront
 from tests.support.processes import free_port, system_program, wait_for
 

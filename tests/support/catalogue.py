@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 from tests.support.processes import ROOT
-
 from whenthen.store.migrations import SCHEMA
 from whenthen.store.statements import Statement, load
 

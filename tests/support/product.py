@@ -58,6 +58,7 @@ def _passing(marker: str, call: Callable[..., Any]) -> Callable[..., Any]:
 def serve_trigger() -> None:
     """The trigger function's app; crash point ``before-wakeup``: committed, nothing sent to the queue."""
     import uvicorn
+
     from whenthen.engine import intake
     from whenthen.web.hooks import make_app
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError
+
 from tests.support.catalogue import SCHEMA_STATEMENTS, STATEMENTS, example
 
 GROWING = ("trigger_events", "executions_", "probes")
@@ -145,10 +146,9 @@ def _judge_nested(tree: exp.Expr, expressions: list[exp.Expr]) -> Iterator[str]:
 
 
 def _target(tree: exp.Expr) -> exp.Expr | None:
-    if isinstance(tree, exp.Update):
-        return tree.this
-    source = tree.args.get("from_")
-    return source.this if source is not None else None
+    source = tree if isinstance(tree, exp.Update) else tree.args.get("from_")
+    target: exp.Expr | None = source.this if source is not None else None
+    return target
 
 
 def _judge_where(tree: exp.Expr) -> Iterator[str]:

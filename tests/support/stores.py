@@ -8,8 +8,8 @@ from pathlib import Path
 from threading import Barrier
 
 import pytest
-from tests.support.alopex import AlopexServer
 
+from tests.support.alopex import AlopexServer
 from whenthen.store.database import Database, connect
 from whenthen.store.executions import reserve_execution
 from whenthen.store.migrations import migrate

@@ -143,9 +143,7 @@ def test_ten_threads_share_a_client(client: GuardedClient, serve) -> None:
     paths = [f"/{n}" for n in range(200)]
     server = serve(dict.fromkeys(paths, echo))
     with ThreadPoolExecutor(10) as pool:
-        answers = pool.map(
-            lambda path: client.send(Request("GET", f"http://service.test:{server.port}{path}")), paths
-        )
+        answers = pool.map(lambda path: client.send(Request("GET", f"http://service.test:{server.port}{path}")), paths)
         assert [answer.body.decode() for answer in answers] == paths
 
 

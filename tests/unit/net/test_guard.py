@@ -116,9 +116,7 @@ def test_g03_name_that_changes_between_hops_is_checked_again(serve, reply) -> No
     assert inner.received == []
 
 
-@pytest.mark.parametrize(
-    "host", ["127.0.0.2", "inner.test", "[::ffff:127.0.0.2]", "[64:ff9b::7f00:2]", "[::1]"]
-)
+@pytest.mark.parametrize("host", ["127.0.0.2", "inner.test", "[::ffff:127.0.0.2]", "[64:ff9b::7f00:2]", "[::1]"])
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_g02_redirect_to_an_inner_host_is_refused(client, serve, reply, host: str, status: int) -> None:
     inner = serve(host="127.0.0.2")

@@ -45,9 +45,7 @@ def test_method_and_body_follow_rfc_9110(status: int, method: str, followed_by: 
     assert dict(request.headers)["Authorization"] == "Bearer secret"
 
 
-@pytest.mark.parametrize(
-    "location", ["https://b.test/", "http://a.test/", "https://a.test:8443/", "//b.test"]
-)
+@pytest.mark.parametrize("location", ["https://b.test/", "http://a.test/", "https://a.test:8443/", "//b.test"])
 def test_another_origin_sees_no_credentials(location: str) -> None:
     names = [name for name, _ in follow("POST", 307, location).headers]
     assert names == ["Content-Type", "Accept", "accept-language", "User-Agent", "Idempotency-Key"]

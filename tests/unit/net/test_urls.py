@@ -90,9 +90,7 @@ def test_redirect_reference_is_resolved(reference: str, joined: str) -> None:
     assert str(join_url("http://example.org:81/a/b", reference)) == joined
 
 
-@pytest.mark.parametrize(
-    "reference", ["file:///etc/passwd", "http://user@other.test", "http://[::1", "javascript:0"]
-)
+@pytest.mark.parametrize("reference", ["file:///etc/passwd", "http://user@other.test", "http://[::1", "javascript:0"])
 def test_g02_redirect_reference_is_checked_like_any_url(reference: str) -> None:
     with pytest.raises(InvalidUrl):
         join_url("http://example.org/", reference)

@@ -2,7 +2,7 @@
 
 import pytest
 import sqlglot
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
@@ -34,18 +34,21 @@ def test_rendering(value: str | int | bool | None, rendered: str) -> None:
     assert literal(value) == rendered
 
 
+@settings(deadline=None)
 @given(TEXT)
 def test_every_text_is_one_literal_that_means_it(text: str) -> None:
     select = sqlglot.parse_one(f"SELECT {literal(text)}, 1", dialect="postgres")
     assert [item.this for item in select.find_all(exp.Literal)] == [text, "1"]
 
 
+@settings(deadline=None)
 @given(TEXT, TEXT)
 def test_a_nul_is_refused_by_name(before: str, after: str) -> None:
     with pytest.raises(InvalidText, match=r"^ingredients holds a NUL character"):
         literal(f"{before}\x00{after}", "ingredients")
 
 
+@settings(deadline=None)
 @given(TEXT, st.characters(categories=["Cs"]), TEXT)
 def test_a_lone_surrogate_is_refused_by_name(before: str, surrogate: str, after: str) -> None:
     with pytest.raises(InvalidText, match=r"^title holds a lone surrogate"):

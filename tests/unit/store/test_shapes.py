@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from tests.support.catalogue import STATEMENTS, STORE, example, source_files
 from tests.support.shapes import KEYS, violations
 

@@ -1,7 +1,7 @@
 """Every error that the server, its front, the engine or the client is known to give, told apart."""
 
-import alopex
 import pytest
+from alopex import AlopexError  # type: ignore[attr-defined]  # exported, but not in its stubs
 
 from whenthen.store.database import translate
 from whenthen.store.errors import (
@@ -25,12 +25,12 @@ SENT = "POST /sql failed against http://127.0.0.1:8080 after the request was sen
 HTML = "server returned HTTP {} without the documented {{'error': {{'code'}}}} body: '<h1>HTTP 503 wanted</h1>'"
 
 
-def error(code: str, message: str, status: int | None = None) -> alopex.AlopexError:
+def error(code: str, message: str, status: int | None = None) -> AlopexError:
     """As the client builds it: a status only where there was an answer."""
-    made = alopex.AlopexError(message)
+    made = AlopexError(message)
     made.code = code
     if status is not None:
-        made.http_status = status  # type: ignore[attr-defined]
+        made.http_status = status
     return made
 
 
@@ -98,11 +98,11 @@ def test_a_missing_table_is_named(code: str, prefix: str) -> None:
         error("ALOPEX-C002", "table 'a' already exists"),
         error("FRONT_NOT_FOUND", "the front lets only POST /sql through", 404),
         error("ALOPEX-PY203", "unknown SqlValue tag: 'Json'"),
-        alopex.AlopexError("no code at all"),
+        AlopexError("no code at all"),
     ],
     ids=str,
 )
-def test_anything_else_keeps_its_words(unknown: alopex.AlopexError) -> None:
+def test_anything_else_keeps_its_words(unknown: AlopexError) -> None:
     told = translate(unknown)
     assert type(told) is StoreError
     assert str(unknown) in str(told)

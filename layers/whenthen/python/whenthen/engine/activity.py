@@ -13,7 +13,7 @@ from whenthen.store.database import Database
 from whenthen.store.errors import GuardFailed, MissingTable
 from whenthen.store.events import find_event
 from whenthen.store.executions import ExecutionRow, find_execution, list_activity, requeue
-from whenthen.store.slots import list_slots, set_settled
+from whenthen.store.slots import list_slots, set_settled, slot_end
 from whenthen.store.statements import Script
 from whenthen.store.units import run_unit
 
@@ -49,9 +49,9 @@ def decode_cursor(cursor: str) -> tuple[int, str]:
     """
     try:
         at, identifier = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        if not isinstance(at, int) or not isinstance(identifier, str):
+        if type(at) is not int or not 0 <= at <= NEWEST[0] or not isinstance(identifier, str):
             raise ValueError
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise FieldError("before", "is not a cursor from an earlier page") from error
     return at, identifier
 
@@ -85,14 +85,17 @@ def read_activity(
     """
     cursor = decode_cursor(before) if before else NEWEST
     items: list[ExecutionRow] = []
+    more = False
     for row in list_slots(database):
-        items += list_activity(database, row.slot, owner_id, applet_id=applet_id, state=state, before=cursor)
-        if len(items) > limit:
+        # An event can be stored long after it occurred (in the intake queue), but not before.
+        if len(items) > limit and items[limit].occurred_at >= slot_end(row.slot):
             break
-    # An event can be stored in the slot after the one it occurred in.
-    items.sort(key=lambda item: (item.occurred_at, item.execution_id), reverse=True)
+        found = list_activity(database, row.slot, owner_id, applet_id=applet_id, state=state, before=cursor)
+        # As many rows as the store reads at once may have more behind them.
+        more = more or len(found) == MAX_PAGE
+        items = sorted([*items, *found], key=lambda item: (item.occurred_at, item.execution_id), reverse=True)
     page = items[:limit]
-    more = len(items) > limit
+    more = more or len(items) > limit
     return Page(page, encode_cursor(page[-1].occurred_at, page[-1].execution_id) if more else None)
 
 

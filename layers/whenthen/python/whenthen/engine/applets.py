@@ -25,6 +25,9 @@ from whenthen.store.triggers import TriggerRow, insert_trigger, set_listeners
 from whenthen.store.triggers import find_trigger as find_trigger_row
 from whenthen.store.units import run_unit
 
+MAX_LISTENERS = 64
+"""The most applets on one trigger: an event and all its executions have to fit one script (ALOPEX.md 3)."""
+
 _TIMEOUT_SECONDS = 10.0
 _ID_BYTES = 8
 
@@ -37,6 +40,9 @@ def validate(applet: Applet) -> Applet:
     FieldError
         The field's path is as in the applet's JSON, ``actions.0.fields.url``.
     """
+    for path, text in (("name", applet.name), ("filter", applet.filter)):
+        if text and "\x00" in text:
+            raise FieldError(path, "must not hold a NUL character")
     trigger = find_trigger(applet.trigger.service, applet.trigger.trigger)
     _known_service("trigger.service", applet.trigger.service)
     if trigger is None:
@@ -217,6 +223,8 @@ def _listen(database: Database, script: Script, row: AppletRow, applet: Applet) 
     """Add to `script` that the applet listens to its trigger exactly when it is on."""
     trigger = _trigger_of(database, row)
     others = tuple(listener for listener in trigger.listeners if listener != row.applet_id)
+    if applet.enabled and len(others) >= MAX_LISTENERS:
+        raise FieldError("trigger", f"at most {MAX_LISTENERS} applets can listen to equal triggers")
     set_listeners(script, trigger, (*others, row.applet_id) if applet.enabled else others)
 
 

@@ -1,5 +1,7 @@
 """Making and revoking keys, and finding whom an API key belongs to."""
 
+from functools import partial
+
 from whenthen.clock import Deadline
 from whenthen.errors import NotFound
 from whenthen.store import keys as store
@@ -10,6 +12,7 @@ from whenthen.store.triggers import list_triggers, touch
 from whenthen.store.units import run_unit
 
 _TIMEOUT_SECONDS = 10.0
+_TOUCHED_AT_ONCE = 100
 
 
 def owner_of(database: Database, api_key: str) -> str | None:
@@ -42,17 +45,22 @@ def revoke(database: Database, owner_id: str, key_hash: str) -> None:
     NotFound
         The owner has no such key.
     """
-
-    def unit() -> None:
-        found = store.find_key(database, key_hash)
-        if found is None or found.owner_id != owner_id or found.revoked_at is not None:
-            raise NotFound("There is no such key.")
-        script = Script()
-        store.revoke_key(script, key_hash)
-        if found.kind == "webhook":
-            # Intake remembers keys with the trigger's revision: a new revision makes it look again.
-            for trigger in list_triggers(database, owner_id):
-                touch(script, trigger.trigger_id)
-        database.execute(script.sql)
-
-    run_unit(unit, deadline=Deadline(_TIMEOUT_SECONDS), repeatable=False)
+    deadline = Deadline(_TIMEOUT_SECONDS)
+    found = run_unit(partial(store.find_key, database, key_hash), deadline=deadline, repeatable=True)
+    if found is None or found.owner_id != owner_id:
+        raise NotFound("There is no such key.")
+    script = Script()
+    store.revoke_key(script, key_hash)
+    run_unit(partial(database.execute, script.sql), deadline=deadline, repeatable=True)
+    if found.kind == "webhook":
+        # Intake remembers keys with the trigger's revision: a new revision makes it look again. After the key is
+        # revoked, so that no trigger made meanwhile is missed; also for a key that was revoked before, whose
+        # first revocation may have stopped here.
+        identities = [trigger.trigger_id for trigger in list_triggers(database, owner_id)]
+        for start in range(0, len(identities), _TOUCHED_AT_ONCE):
+            script = Script()
+            for identity in identities[start : start + _TOUCHED_AT_ONCE]:
+                touch(script, identity)
+            run_unit(partial(database.execute, script.sql), deadline=deadline, repeatable=True)
+    if found.revoked_at is not None:
+        raise NotFound("There is no such key.")

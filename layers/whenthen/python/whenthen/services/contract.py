@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, field_validator
 
 from whenthen.model.encoding import Encoding
 from whenthen.net.messages import Request
@@ -18,6 +18,14 @@ class Fields(BaseModel):
     """The fields of a trigger or an action. Text fields of actions may hold templates until they are rendered."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @field_validator("*")
+    @classmethod
+    def _storable(cls, value: Any) -> Any:
+        # Also after rendering: what the database refuses must not get into an outcome.
+        if isinstance(value, str) and "\x00" in value:
+            raise ValueError("must not hold a NUL character")
+        return value
 
     def encodings(self) -> Mapping[str, Encoding]:
         """Return how ingredients are encoded, by field; a text field that is not named is plain text (R9)."""

@@ -4,7 +4,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -22,6 +22,7 @@ from whenthen.store.inbox import list_messages
 from whenthen.store.keys import KeyKind, list_keys
 from whenthen.web import views
 from whenthen.web.body import read_body
+from whenthen.web.hooks import CREDENTIAL_HEADERS
 from whenthen.web.problems import Unauthenticated, from_error, mapped
 from whenthen.wiring import Runtime
 
@@ -72,7 +73,7 @@ class Call:
             It is not a number from 1 to 200.
         """
         text = self.query.get("limit", "50")
-        if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= activity.MAX_PAGE:
+        if not text.isascii() or not text.isdigit() or len(text) > 3 or not 1 <= int(text) <= activity.MAX_PAGE:
             raise FieldError("limit", f"must be a number from 1 to {activity.MAX_PAGE}")
         return int(text)
 
@@ -103,12 +104,6 @@ class NewKey(BaseModel):
     delivery_id_header: (
         Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9-]+$")] | None
     ) = Field(None, description="Request header that names a delivery, for webhook keys.")
-
-    @model_validator(mode="after")
-    def _header_needs_webhook(self) -> "NewKey":
-        if self.delivery_id_header and self.kind != "webhook":
-            raise ValueError("delivery_id_header is for webhook keys")
-        return self
 
 
 def list_services(_runtime: Runtime, _owner: str, _call: Call) -> Response:
@@ -197,7 +192,9 @@ def get_inbox(runtime: Runtime, owner: str, call: Call) -> Response:
     cursor = activity.decode_cursor(before) if before else activity.NEWEST
     rows = list_messages(runtime.database, owner, before=cursor)
     page = rows[:limit]
-    following = activity.encode_cursor(page[-1].created_at, page[-1].message_id) if len(rows) > limit else None
+    # As many rows as the store reads at once may have more behind them.
+    more = len(rows) > limit or len(rows) == activity.MAX_PAGE
+    following = activity.encode_cursor(page[-1].created_at, page[-1].message_id) if more else None
     return JSONResponse({"items": [views.message(row) for row in page], "next": following})
 
 
@@ -209,6 +206,10 @@ def list_all_keys(runtime: Runtime, owner: str, _call: Call) -> Response:
 def create_key(runtime: Runtime, owner: str, call: Call) -> Response:
     """A new key, shown this once."""
     wanted = NewKey.model_validate(call.json_object())
+    if wanted.delivery_id_header and wanted.kind != "webhook":
+        raise FieldError("delivery_id_header", "is for webhook keys")
+    if (wanted.delivery_id_header or "").lower() in CREDENTIAL_HEADERS:
+        raise FieldError("delivery_id_header", "holds a secret, which is never kept")
     row, key = keys.create(
         runtime.database, owner, wanted.kind, wanted.name, delivery_id_header=wanted.delivery_id_header
     )
@@ -238,7 +239,7 @@ _ROUTES: tuple[tuple[str, str, Work], ...] = (
 )
 
 
-def _endpoint(runtime: Runtime, work: Work) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint(runtime: Runtime, works: dict[str, Work]) -> Callable[[Request], Awaitable[Response]]:
     @mapped
     async def endpoint(request: Request) -> Response:
         scheme, _, key = request.headers.get("authorization", "").partition(" ")
@@ -250,7 +251,8 @@ def _endpoint(runtime: Runtime, work: Work) -> Callable[[Request], Awaitable[Res
             owner = keys.owner_of(runtime.database, key.strip())
             if owner is None:
                 raise Unauthenticated("The API key is not valid.")
-            return work(runtime, owner, Call(request, body))
+            # Starlette lets HEAD in where GET is.
+            return works["GET" if request.method == "HEAD" else request.method](runtime, owner, Call(request, body))
 
         return await run_in_threadpool(call)
 
@@ -258,8 +260,11 @@ def _endpoint(runtime: Runtime, work: Work) -> Callable[[Request], Awaitable[Res
 
 
 def routes(runtime: Runtime) -> list[Route]:
-    """Return the API's routes."""
-    return [Route(path, _endpoint(runtime, work), methods=[method]) for method, path, work in _ROUTES]
+    """Return the API's routes, one a path, so that a 405 names all its methods."""
+    works: dict[str, dict[str, Work]] = {}
+    for method, path, work in _ROUTES:
+        works.setdefault(path, {})[method] = work
+    return [Route(path, _endpoint(runtime, methods), methods=list(methods)) for path, methods in works.items()]
 
 
 def make_app(runtime: Runtime) -> Starlette:

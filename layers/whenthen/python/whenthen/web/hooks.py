@@ -7,14 +7,15 @@ from datetime import UTC, datetime
 import uuid_utils
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from whenthen.clock import Deadline, now_ms
-from whenthen.engine.arrivals import Arrival
+from whenthen.engine.arrivals import MAX_INGREDIENTS_BYTES, Arrival
 from whenthen.engine.listeners import UnknownKey
-from whenthen.errors import FieldError, TooLarge, Unavailable
+from whenthen.errors import FieldError, NotConfigured, TooLarge, Unavailable
 from whenthen.services.webhooks.triggers import (
     event_ingredients,
     json_event_ingredients,
@@ -23,6 +24,7 @@ from whenthen.services.webhooks.triggers import (
 )
 from whenthen.store.errors import InvalidText, NotReady, ScriptTooLong, StoreError
 from whenthen.store.keys import find_key, hash_key
+from whenthen.store.literals import check_text
 from whenthen.web.body import read_body
 from whenthen.wiring import Runtime
 
@@ -30,7 +32,8 @@ logger = logging.getLogger(__name__)
 
 type Endpoint = Callable[[Request], Awaitable[Response]]
 
-_CREDENTIAL_HEADERS = {"authorization", "cookie", "proxy-authorization", "x-api-key"}
+CREDENTIAL_HEADERS = {"authorization", "cookie", "proxy-authorization", "x-api-key"}
+"""Headers that no arrival keeps."""
 
 
 def make_app(runtime: Runtime) -> Starlette:
@@ -50,9 +53,8 @@ def routes(runtime: Runtime) -> list[Route]:
         body = await read_body(request, runtime.settings.max_body_bytes)
         content_type = request.headers.get("content-type", "")
         pairs = list(request.query_params.multi_items())
-        if content_type.lower().startswith("multipart/form-data"):
-            form = await request.form()
-            pairs += [(key, value) for key, value in form.multi_items() if isinstance(value, str)]
+        if body and content_type.lower().startswith("multipart/form-data"):
+            pairs += await _multipart_values(request)
         values = read_values(pairs, content_type, body)
         arrival = _arrival(request, "event", event_ingredients(name, values, when))
         return await run_in_threadpool(_accept, runtime, arrival, f"Congratulations! You've fired the {name} event")
@@ -83,6 +85,14 @@ def routes(runtime: Runtime) -> list[Route]:
     ]
 
 
+async def _multipart_values(request: Request) -> list[tuple[str, str]]:
+    try:
+        async with request.form() as form:
+            return [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
+    except HTTPException as error:
+        raise FieldError("body", f"is not multipart form data: {error.detail}") from error
+
+
 def _guarded(endpoint: Endpoint) -> Endpoint:
     async def guarded(request: Request) -> Response:
         if request.method == "HEAD":
@@ -95,10 +105,10 @@ def _guarded(endpoint: Endpoint) -> Endpoint:
             return _errors(413, "The body is too large.")
         except (FieldError, InvalidText) as error:
             return _errors(400, f"{error}.")
-        except NotReady as error:
+        except (NotReady, NotConfigured) as error:
             logger.error("%s", error)
             return _errors(503, "The database is not ready. Try again later.", {"Retry-After": "60"})
-        except Unavailable as error:
+        except (StoreError, Unavailable) as error:
             logger.error("an event could be stored nowhere: %s", error)
             return _errors(503, "The event could not be stored. Try again later.", {"Retry-After": "30"})
 
@@ -110,7 +120,10 @@ def _errors(status: int, message: str, headers: dict[str, str] | None = None) ->
 
 
 def _arrival(request: Request, trigger: str, ingredients: dict[str, str]) -> Arrival:
-    headers = {name: value for name, value in request.headers.items() if name not in _CREDENTIAL_HEADERS}
+    for name, value in ingredients.items():
+        # Here, so that it is refused also while nothing listens or the database is down.
+        check_text(value, name)
+    headers = {name: value for name, value in request.headers.items() if name not in CREDENTIAL_HEADERS}
     named = headers.get("idempotency-key", "").strip()
     return Arrival(
         key_hash=hash_key(request.path_params["key"]),
@@ -132,8 +145,12 @@ def _accept(runtime: Runtime, arrival: Arrival, answer: str) -> Response:
     except (NotReady, InvalidText, ScriptTooLong):
         raise
     except StoreError as error:
+        message = arrival.to_json()
+        if len(message.encode()) > MAX_INGREDIENTS_BYTES:
+            # The database would not take it later either.
+            raise TooLarge from error
         # The arrival's ids are fixed, so a write that did get through makes this one a duplicate.
-        runtime.arrivals.send([arrival.to_json()])
+        runtime.arrivals.send([message])
         logger.warning("an event went to the intake queue: %s", error)
     else:
         if reservation.duplicate:

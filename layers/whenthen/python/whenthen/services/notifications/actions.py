@@ -2,7 +2,7 @@
 
 from whenthen.errors import FieldError
 from whenthen.services.contract import Notify
-from whenthen.services.notifications.fields import SendNotificationFields
+from whenthen.services.notifications.fields import SendNotificationFields, check_link
 
 
 def send_notification(fields: SendNotificationFields, _key: str) -> Notify:
@@ -13,6 +13,8 @@ def send_notification(fields: SendNotificationFields, _key: str) -> Notify:
     FieldError
         The link is not an http or https URL: it will be shown as one.
     """
-    if fields.link and not fields.link.lower().startswith(("http://", "https://")):
-        raise FieldError("link", "must begin with http:// or https://")
+    try:
+        check_link(fields.link)
+    except ValueError as error:
+        raise FieldError("link", str(error)) from error
     return Notify(title=fields.title, body=fields.message, link=fields.link)

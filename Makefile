@@ -1,0 +1,34 @@
+# `make run` and `make test` do all their own set-up.
+.PHONY: run test lint bench setup services sam
+
+setup:
+	@scripts/setup >/dev/null
+
+# On the embedded engine, or on a real server: make run ALOPEX=server, or with ALOPEX_URL set.
+run: setup
+ifeq ($(ALOPEX),server)
+	@exec scripts/run-with-server
+else
+	@exec .venv/bin/whenthen run
+endif
+
+# What the tests run against: nginx and the Alopex server (built once with cargo, minutes).
+services:
+	@scripts/install-system-packages nginx-light
+	@scripts/install-alopex-server >/dev/null
+
+test: setup services
+	.venv/bin/pytest $(PYTEST_ARGS)
+
+lint: setup
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+
+# The template and the functions' build.
+sam: setup
+	scripts/sam validate --lint
+	scripts/sam-build
+
+bench: setup services
+	.venv/bin/python -m bench

@@ -1,0 +1,121 @@
+"""What the benchmarks share: a real server behind its front, a product on it, and rates."""
+
+import asyncio
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from starlette.types import ASGIApp, Message, Scope
+from tests.support.alopex import AlopexServer, alopex_binary
+
+CLIENTS = 16
+
+
+@contextmanager
+def fresh_server() -> Iterator[AlopexServer]:
+    """A real server with its front and an empty data directory."""
+    with tempfile.TemporaryDirectory(prefix="whenthen-bench-") as directory:
+        server = AlopexServer(alopex_binary(), Path(directory))
+        server.start()
+        try:
+            yield server
+        finally:
+            server.remove()
+
+
+def rate_of_threads(work: Callable[[int], Callable[[int], None]], seconds: float, clients: int = CLIENTS) -> float:
+    """Return calls a second of `clients` threads; `work(client)` returns the thread's call, which gets a counter."""
+    counts = [0] * clients
+    start = threading.Barrier(clients + 1)
+    end = 0.0
+
+    def client(number: int) -> None:
+        call = work(number)
+        start.wait()
+        while time.perf_counter() < end:
+            call(counts[number])
+            counts[number] += 1
+
+    threads = [threading.Thread(target=client, args=(number,)) for number in range(clients)]
+    for thread in threads:
+        thread.start()
+    begun = time.perf_counter()
+    end = begun + seconds
+    start.wait()
+    for thread in threads:
+        thread.join()
+    return sum(counts) / (time.perf_counter() - begun)
+
+
+def get_scope(path: str, query: str) -> Scope:
+    """Return the ASGI scope of a GET request."""
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.4"},
+        "http_version": "1.1",
+        "method": "GET",
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "root_path": "",
+        "headers": [(b"host", b"bench"), (b"accept", b"*/*"), (b"user-agent", b"bench")],
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 80),
+        "state": {},
+    }
+
+
+async def call_app(app: ASGIApp, scope: Scope) -> int:
+    """Send one request straight to the app and return the answer's status."""
+    status = 0
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        nonlocal status
+        if message["type"] == "http.response.start":
+            status = message["status"]
+
+    await app(scope, receive, send)
+    return status
+
+
+def rate_of_app(app: ASGIApp, path: str, seconds: float, clients: int = CLIENTS) -> float:
+    """Return answers a second of `clients` concurrent clients; every answer must be a 200.
+
+    Raises
+    ------
+    AssertionError
+        An answer was something else.
+    """
+
+    async def client(number: int, end: float) -> int:
+        done = 0
+        while time.perf_counter() < end:
+            status = await call_app(app, get_scope(path, f"value1={number}-{done}"))
+            assert status == 200, status
+            done += 1
+        return done
+
+    async def all_clients() -> float:
+        begun = time.perf_counter()
+        done = await asyncio.gather(*(client(number, begun + seconds) for number in range(clients)))
+        return sum(done) / (time.perf_counter() - begun)
+
+    return asyncio.run(all_clients())
+
+
+def p50_ms(call: Callable[[int], None], times: int) -> float:
+    """Return the median duration of `times` calls, milliseconds."""
+    durations = []
+    for number in range(times):
+        begun = time.perf_counter()
+        call(number)
+        durations.append((time.perf_counter() - begun) * 1000)
+    return statistics.median(durations)

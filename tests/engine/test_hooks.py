@@ -1,0 +1,276 @@
+"""The Maker-compatible routes, exactly (PROTOCOLS.md 1), from the ASGI app to the rows."""
+
+import json
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import pytest
+
+from tests.support.embedded import House, make_house, notification
+
+INVALID_KEY = b'{"errors":[{"message":"You sent an invalid key."}]}'
+
+
+def payloads(house: House) -> list[str]:
+    house.work()
+    return [message["message"] for message in house.inbox()]
+
+
+@pytest.fixture
+def listening(house: House) -> House:
+    """A house that shows the three values of `door`, and the payload of its JSON form."""
+    house.make_applet(actions=[notification("[{{Value1}}|{{Value2}}|{{Value3}}]")])
+    house.make_applet(kind="json_event", actions=[notification("{{JsonPayload}}")])
+    return house
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("slash", ["", "/"])
+def test_the_answer_is_the_one_that_clients_compare(house: House, method: str, slash: str) -> None:
+    answer = house.hooks.request(method, f"/trigger/door/with/key/{house.webhook_key}{slash}")
+    assert answer.status_code == 200
+    assert answer.content == b"Congratulations! You've fired the door event"
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("slash", ["", "/"])
+def test_the_answer_of_the_json_form(house: House, method: str, slash: str) -> None:
+    answer = house.hooks.request(method, f"/trigger/door/json/with/key/{house.webhook_key}{slash}")
+    assert (answer.status_code, answer.content) == (200, b"Congratulations! You've fired the door JSON event")
+
+
+@pytest.mark.parametrize("name", ["front door", "Tür", "日本", "a%2Fb", "50%25", "a+b", "a?b#c", "🚪"])
+def test_names_are_matched_after_decoding(house: House, name: str) -> None:
+    decoded = name.replace("%2F", "/").replace("%25", "%")
+    if "/" not in decoded:
+        house.make_applet(event=decoded)
+    answer = house.fire(quote(decoded, safe=""))
+    assert answer.content.decode() == f"Congratulations! You've fired the {decoded} event"
+    assert payloads(house) == ([] if "/" in decoded else [f"{decoded}: "])
+
+
+@pytest.mark.parametrize("form", ["", "/json"])
+@pytest.mark.parametrize("key", ["wrong", "%00", "%ff", "a%20b", "x" * 5000, "'--"])
+def test_a_wrong_key(house: House, form: str, key: str) -> None:
+    answer = house.hooks.post(f"/trigger/door{form}/with/key/{key}")
+    assert (answer.status_code, answer.content) == (401, INVALID_KEY)
+    assert answer.headers["content-type"] == "application/json"
+
+
+def test_an_api_key_fires_nothing(house: House) -> None:
+    answer = house.hooks.get(f"/trigger/door/with/key/{house.api_key}")
+    assert (answer.status_code, answer.content) == (401, INVALID_KEY)
+
+
+@pytest.mark.parametrize("path", ["/trigger/door/with/key/", "/trigger/door/with/key", "/trigger/door", "/", "/x"])
+def test_an_empty_key_and_other_paths_are_not_found(house: House, path: str) -> None:
+    assert house.hooks.post(path).status_code == 404
+
+
+def test_nothing_is_stored_when_nothing_listens(house: House) -> None:
+    house.make_applet(event="other")
+    house.make_applet(enabled=False)
+    assert house.fire().status_code == 200
+    assert house.table("SELECT COUNT(*) AS n FROM trigger_events") == [{"n": 0}]
+    assert house.activity() == []
+    assert house.work() == 0
+
+
+@pytest.mark.parametrize("form", ["", "/json"])
+def test_head_fires_nothing(listening: House, form: str) -> None:
+    answer = listening.hooks.head(f"/trigger/door{form}/with/key/{listening.webhook_key}")
+    assert answer.status_code == 405
+    assert answer.headers["allow"] == "GET, POST"
+    assert listening.activity() == []
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "BREW"])
+def test_other_methods_fire_nothing(listening: House, method: str) -> None:
+    assert listening.fire(method=method).status_code == 405
+    assert listening.activity() == []
+
+
+def test_values_from_query_form_json_and_multipart(listening: House) -> None:
+    values = {"value1": "ä &=", "value2": "'\"\\\n", "value4": "ignored"}
+    expected = "[ä &=|'\"\\\n|]"
+    assert listening.fire(query=values).status_code == 200
+    assert listening.fire(method="POST", data=values).status_code == 200
+    assert listening.fire(method="POST", json=values).status_code == 200
+    assert listening.fire(method="POST", files={k: (None, v) for k, v in values.items()}).status_code == 200
+    assert payloads(listening) == [expected] * 4
+
+
+def test_a_file_is_no_value(listening: House) -> None:
+    answer = listening.fire(
+        method="POST", query={"value1": "query"}, files={"value1": ("a.txt", b"file"), "value2": (None, "part")}
+    )
+    assert answer.status_code == 200
+    assert payloads(listening) == ["[query|part|]"]
+
+
+def test_the_body_wins_over_the_query(listening: House) -> None:
+    listening.fire(method="POST", query={"value1": "query", "value2": "query"}, json={"value1": "body"})
+    assert payloads(listening) == ["[body|query|]"]
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "application/json",
+        "Application/JSON; charset=utf-8",
+        "application/json;charset=UTF-8",
+        'application/json; charset="utf-8"',
+        "application/vnd.github+json",
+    ],
+)
+def test_json_content_types(listening: House, content_type: str) -> None:
+    body = json.dumps({"value1": "ü"}, ensure_ascii=False).encode()
+    assert listening.fire(method="POST", content=body, headers={"Content-Type": content_type}).status_code == 200
+    assert payloads(listening) == ["[ü||]"]
+
+
+def test_get_of_the_json_form_takes_the_query(listening: House) -> None:
+    listening.hooks.get(f"/trigger/door/json/with/key/{listening.webhook_key}?a=1&b=x%20y")
+    assert [json.loads(text) for text in payloads(listening)] == [{"a": "1", "b": "x y"}]
+
+
+def test_json_payload_keeps_its_digits(listening: House) -> None:
+    text = '{"id": 9007199254740993, "pi": 3.14159265358979323846, "big": 1' + "0" * 5000 + "}"
+    answer = listening.hooks.post(f"/trigger/door/json/with/key/{listening.webhook_key}", content=text)
+    assert answer.status_code == 200
+    assert payloads(listening) == [text]
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body"),
+    [
+        ("application/json", b"{"),
+        ("application/json", b'{"value1": NaN}'),
+        ("application/json", b"\xff\xfe{\x00}\x00"),
+        ("application/json", b"[" * 100_000),
+        ("application/x-www-form-urlencoded", b"value1=\xe4"),
+        ("multipart/form-data", b"no boundary"),
+        ("multipart/form-data; boundary=x", b"not multipart"),
+        ("multipart/form-data; boundary=x", b"--x\r\nContent-Disposition: nonsense\r\n\r\na\r\n--x--\r\n"),
+    ],
+)
+def test_a_body_that_is_not_what_it_says(listening: House, content_type: str, body: bytes) -> None:
+    answer = listening.fire(method="POST", content=body, headers={"Content-Type": content_type})
+    assert answer.status_code == 400
+    assert "body" in answer.json()["errors"][0]["message"]
+    assert listening.activity() == []
+
+
+@pytest.mark.parametrize("applets", [0, 1])
+@pytest.mark.parametrize("value", ["a\\u0000b", "a\\ud800b"])
+def test_text_that_cannot_be_stored(house: House, value: str, applets: int) -> None:
+    for _ in range(applets):
+        house.make_applet()
+    headers = {"Content-Type": "application/json"}
+    answer = house.fire(method="POST", content=f'{{"value2": "{value}"}}', headers=headers)
+    assert answer.status_code == 400
+    assert "Value2" in answer.json()["errors"][0]["message"]
+
+
+def test_nul_in_query_and_name(listening: House) -> None:
+    assert listening.hooks.get(f"/trigger/door/with/key/{listening.webhook_key}?value1=%00").status_code == 400
+    assert listening.fire("do%00or").status_code == 400
+
+
+def test_hostile_text_comes_through(listening: House) -> None:
+    for value in [
+        "'; DROP TABLE keys; --",
+        "\\",
+        "{{Value2}}",
+        "{% x %}",
+        "\u2028",
+        "\x01\x7f",
+        "💥" * 500,
+        "%s",
+        ":a",
+    ]:
+        assert listening.fire(method="POST", json={"value1": value}).status_code == 200
+        listening.work()
+        assert listening.inbox()[0]["message"] == f"[{value}||]"
+
+
+def test_huge_query_and_headers(listening: House) -> None:
+    answer = listening.fire(query={"value1": "v" * 15_000, **{f"x{i}": "y" for i in range(3000)}})
+    assert answer.status_code == 200
+    assert payloads(listening) == [f"[{'v' * 15_000}||]"]
+    assert listening.fire(headers={f"X-{i}": "z" * 100 for i in range(500)}).status_code == 200
+
+
+class TestSize:
+    LIMIT = 4096
+
+    @pytest.fixture
+    def small(self) -> Iterator[House]:
+        with make_house(WHENTHEN_MAX_BODY_BYTES=str(self.LIMIT)) as house:
+            house.make_applet(kind="json_event")
+            yield house
+
+    @pytest.mark.parametrize("form", ["", "/json"])
+    @pytest.mark.parametrize("chunked", [False, True])
+    def test_too_large(self, small: House, form: str, chunked: bool) -> None:
+        body = b"1" * (self.LIMIT + 1)
+        answer = small.hooks.post(
+            f"/trigger/door{form}/with/key/{small.webhook_key}", content=iter([body]) if chunked else body
+        )
+        assert answer.status_code == 413
+        assert answer.json() == {"errors": [{"message": "The body is too large."}]}
+        assert small.activity() == []
+
+    @pytest.mark.parametrize("length", ["9" * 5000, "99999999999999999999"])
+    def test_an_absurd_content_length(self, small: House, length: str) -> None:
+        assert small.fire(method="POST", content=b"", headers={"Content-Length": length}).status_code == 413
+
+    def test_just_fits(self, small: House) -> None:
+        body = b"1" * self.LIMIT
+        path = f"/trigger/door/json/with/key/{small.webhook_key}"
+        assert small.hooks.post(path, content=body).status_code == 200
+        assert len(small.activity()) == 1
+
+    def test_values_that_grow_in_the_script(self) -> None:
+        with make_house(WHENTHEN_MAX_BODY_BYTES="524288") as house:
+            house.make_applet()
+            for filler in ['"', "\\", "'", "é", "€", "\x01", "💥"]:
+                size = 524_000 // len(quote(filler, safe="'\"\\é€💥\x01").encode())
+                body = b"value1=" + (filler * (size // len(filler.encode()))).encode()
+                answer = house.fire(
+                    method="POST", content=body, headers={"Content-Type": "application/x-www-form-urlencoded"}
+                )
+                assert answer.status_code in (200, 413), filler
+
+
+def test_the_largest_body_is_run(listening: House) -> None:
+    value = "x" * (listening.runtime.settings.max_body_bytes - 100)
+    answer = listening.fire(method="POST", json={"value1": value})
+    assert answer.status_code == 200
+    listening.work()
+    item = listening.execution()
+    assert item["ingredients"]["Value1"] == value
+    # The inbox takes 16,384 characters: failed with a reason, and the rest goes on.
+    assert item["state"] == "failed"
+    assert "message" in item["reason"]
+
+
+def test_the_info_page(house: House) -> None:
+    for slash in ("", "/"):
+        answer = house.hooks.get(f"/use/{house.webhook_key}{slash}")
+        assert answer.status_code == 200
+        assert f"/with/key/{house.webhook_key}" in answer.text
+    assert house.hooks.get("/use/wrong").status_code == 401
+    assert house.hooks.get(f"/use/{house.api_key}").status_code == 401
+    assert house.hooks.get(f"/use/{house.webhook_key}", headers={"Host": "[::1"}).status_code < 500
+
+
+def test_json_sent_as_a_form(listening: House) -> None:
+    """D18, the curl of people who forget -H: the JSON form reads it, the three-value form finds no values."""
+    body = b'{"value1": "open"}'
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    listening.hooks.post(f"/trigger/door/json/with/key/{listening.webhook_key}", content=body, headers=form)
+    assert payloads(listening) == ['{"value1": "open"}']
+    assert listening.fire(method="POST", content=body, headers=form).status_code == 200
+    assert payloads(listening)[0] == "[||]"

@@ -1,0 +1,185 @@
+"""From an API Gateway event to the action and back to the owner, through the functions as built."""
+
+import hashlib
+import hmac
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.deployment import EVENTS, Built, Deployment
+from tests.support.emulator import Emulated, InvocationError
+from tests.support.sink import Sink
+
+VALUES = {"Value1": "open", "Value2": 'Küche & "Flur" 🚪', "Value3": "21.5"}
+THREE_VALUES = [
+    "trigger_get",
+    "trigger_post_json",
+    "trigger_post_json_base64",
+    "trigger_post_form",
+    "trigger_post_form_base64",
+]
+GITHUB = ["trigger_post_github", "trigger_post_github_base64"]
+GITHUB_SECRET = b"It's a Secret to Everybody"
+
+
+def applet(sink: Sink, *, trigger: str, body: str) -> dict[str, Any]:
+    """An applet that sends `body` to the sink."""
+    return {
+        "name": "Door to chat",
+        "trigger": {"service": "webhooks", "trigger": trigger, "fields": {"event": "door"}},
+        "actions": [
+            {
+                "service": "webhooks",
+                "action": "make_web_request",
+                "fields": {"url": f"{sink.url}/in", "method": "POST", "content_type": "text/plain", "body": body},
+            }
+        ],
+    }
+
+
+@pytest.fixture
+def values_applet(deployment: Deployment, sink: Sink) -> str:
+    """The id of an applet for the three values, made through the console function."""
+    document = applet(sink, trigger="event", body="{{Value1}}|{{Value2}}|{{Value3}}")
+    made: str = deployment.api("POST", "/api/applets", document)["id"]
+    return made
+
+
+@pytest.mark.parametrize("name", THREE_VALUES)
+def test_an_event_becomes_one_action(deployment: Deployment, sink: Sink, values_applet: str, name: str) -> None:
+    """D05, D06: the body as it is and the same body in base64 give the same ingredients; also a form and a query."""
+    answer = deployment.webhook(name, delivery="delivery-1")
+    assert answer[:2] == (200, "Congratulations! You've fired the door event")
+
+    assert deployment.work() == {"batchItemFailures": []}
+    (request,) = sink.requests
+    assert (request.method, request.path) == ("POST", "/in")
+    assert request.body.decode() == "|".join(VALUES.values())
+
+    (execution,) = deployment.executions()
+    assert (execution["state"], execution["applet_id"]) == ("succeeded", values_applet)
+    assert execution["ingredients"].items() >= VALUES.items()
+    assert execution["ingredients"]["EventName"] == "door"
+    assert request.key == f"{execution['execution_id']}.0"
+
+    again = deployment.webhook(name, delivery="delivery-1")
+    assert again[:2] == answer[:2]
+    assert deployment.aws.take("WakeupQueue") == []
+    assert len(sink.requests) == 1
+    assert len(deployment.executions()) == 1
+
+
+def test_a_wake_up_that_comes_twice_does_no_harm(deployment: Deployment, sink: Sink, values_applet: str) -> None:
+    deployment.webhook("trigger_post_json")
+    messages = deployment.aws.receive("WakeupQueue")
+    event = deployment.aws.event("WakeupQueue", messages * 2)
+    worker = deployment.function("WorkerFunction")
+    assert worker.invoke(event) == {"batchItemFailures": []}
+    assert worker.invoke(event) == {"batchItemFailures": []}
+    assert len(sink.requests) == 1
+
+
+@pytest.mark.parametrize("name", GITHUB)
+def test_a_signed_post_keeps_its_bytes(deployment: Deployment, sink: Sink, name: str) -> None:
+    """D04, D07: what GitHub signed is what arrives, in both encodings; its delivery id names the event."""
+    made = deployment.api(
+        "POST",
+        "/api/keys",
+        {"kind": "webhook", "name": "GitHub", "delivery_id_header": "X-GitHub-Delivery"},
+    )
+    deployment.webhook_key = made["key"]
+    deployment.api("POST", "/api/applets", applet(sink, trigger="json_event", body="{{JsonPayload}}"))
+
+    for _ in range(2):
+        answer = deployment.webhook(name)
+        assert answer[:2] == (200, "Congratulations! You've fired the door JSON event")
+    deployment.work()
+
+    (request,) = sink.requests
+    signature = deployment.event(name)["headers"]["x-hub-signature-256"]
+    assert "sha256=" + hmac.digest(GITHUB_SECRET, request.body, hashlib.sha256).hex() == signature
+
+
+def test_bytes_that_are_no_text_are_the_senders_mistake(
+    deployment: Deployment, sink: Sink, values_applet: str
+) -> None:
+    """D01: a body of ff 00 is told to be no JSON; nothing breaks over it."""
+    deployment.api("POST", "/api/applets", applet(sink, trigger="json_event", body="{{JsonPayload}}"))
+    answer = deployment.webhook("trigger_post_binary")
+    assert answer.status == 400
+    (error,) = json.loads(answer.body)["errors"]
+    assert "UTF-8" in error["message"]
+
+    # The three-value hook reads no body of this type.
+    def as_values(event: dict[str, Any]) -> None:
+        event["rawPath"] = event["rawPath"].replace("/json/", "/")
+
+    function = deployment.function("TriggerFunction")
+    assert function.invoke(deployment.event("trigger_post_binary", as_values))["statusCode"] == 200
+
+
+def test_a_poison_message_fails_alone(deployment: Deployment, sink: Sink, values_applet: str) -> None:
+    for _ in range(3):
+        deployment.webhook("trigger_post_json")
+    for body in ("not JSON", '"text"', '{"execution_id": 7}', '{"execution_id": "x"}'):
+        deployment.aws.send("WakeupQueue", body)
+    messages = deployment.aws.receive("WakeupQueue")
+    assert len(messages) == 7
+
+    answer = deployment.function("WorkerFunction").invoke(deployment.aws.event("WakeupQueue", messages))
+    failed = {failure["itemIdentifier"] for failure in answer["batchItemFailures"]}
+    assert failed == {m["MessageId"] for m in messages if not m["Body"].startswith('{"execution_id": "20')}
+    assert len(sink.requests) == 3
+    assert [execution["state"] for execution in deployment.executions()] == ["succeeded"] * 3
+
+
+def test_a_batch_of_nothing_but_poison(deployment: Deployment) -> None:
+    """The sample of `events/`: two executions that are not there are dropped, the third message is reported."""
+    event = deployment.event("worker_batch")
+    answer = deployment.function("WorkerFunction").invoke(event)
+    assert answer == {"batchItemFailures": [{"itemIdentifier": event["Records"][2]["messageId"]}]}
+
+
+def test_a_wrong_key(deployment: Deployment) -> None:
+    deployment.webhook_key = "wrong"
+    for name in ("trigger_get", "trigger_post_form_base64"):
+        answer = deployment.webhook(name)
+        assert answer[:2] == (401, '{"errors":[{"message":"You sent an invalid key."}]}')
+
+
+def test_no_key_stands_in_a_log(deployment: Deployment, sink: Sink, values_applet: str) -> None:
+    deployment.webhook("trigger_post_json")
+    deployment.work()
+    deployment.tick()
+    deployment.executions()
+    logs = "".join(path.read_text() for path in deployment.log_dir.glob("*.log"))
+    assert "REPORT RequestId" in logs
+    for key in (deployment.webhook_key, deployment.api_key, deployment.server.api_key):
+        assert key not in logs
+
+
+def test_a_package_that_the_layer_lacks_is_missed(
+    built: Built, lone: Callable[[str, Path], Emulated], tmp_path: Path
+) -> None:
+    """The emulated runtime brings nothing of its own that would hide a hole in the layer."""
+    directory = shutil.copytree(built.directory, tmp_path / "build")
+    shutil.rmtree(directory / "DependenciesLayer" / "python" / "starlette")
+    with pytest.raises(InvocationError, match="No module named 'starlette'"):
+        lone("TriggerFunction", directory).invoke({})
+
+
+def test_the_layers_hold_no_runtime_package(built: Built) -> None:
+    layer = built.directory / "DependenciesLayer" / "python"
+    for name in ("boto3", "botocore", "pytest", "uvicorn", "whenthen"):
+        assert not (layer / name).exists()
+    assert (built.directory / "WhenthenLayer" / "python" / "whenthen" / "store" / "sql").is_dir()
+
+
+def test_every_sample_event_is_used() -> None:
+    names = {path.stem for path in EVENTS.glob("*.json")} - {"env"}
+    used = {*THREE_VALUES, *GITHUB, "trigger_post_binary", "worker_batch", "poller_tick", "console_activity"}
+    assert names == used | {"console_create_applet"}
