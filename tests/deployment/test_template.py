@@ -1,6 +1,7 @@
 """The template: what AWS makes of it, and what `sam` says to it."""
 
 import copy
+import json
 import os
 import subprocess
 from collections.abc import Callable
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.support import template as rules
 from tests.support.processes import ROOT
 from tests.support.template import Template
@@ -145,3 +147,11 @@ def test_a_broken_rule_is_seen(translated: Template, breaks: Callable[[Template]
     broken = copy.deepcopy(translated)
     breaks(broken)
     assert any(said in violation for violation in rules.violations(broken))
+
+
+def test_sample_settings_are_settings_of_the_template(translated: Template) -> None:
+    """`sam local` ignores a variable that no function has."""
+    functions = rules.resources(translated, "AWS::Lambda::Function").values()
+    names = {name for function in functions for name in rules.environment(function)}
+    sample = json.loads((ROOT / "events" / "env.json").read_text())["Parameters"]
+    assert sample.keys() == names - rules.POWERTOOLS_NAMES

@@ -191,6 +191,7 @@ def test_secrets_are_masked_and_stay_out_of_logs(
     action = web_request(
         f"{sink.url}/?token=hush1&apikey={{{{Value1}}}}&q=seen",
         additional_headers="Authorization: Bearer hush2",
+        body="",
     )
     house.make_applet(actions=[action])
     house.fire(query={"value1": "hush3"}, headers={"Authorization": "Basic hush4"})

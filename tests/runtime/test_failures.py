@@ -75,7 +75,7 @@ def test_with_nothing_up_a_cold_start_tells_the_sender_too(deployment: Deploymen
 
 def test_a_key_page_without_a_database(deployment: Deployment) -> None:
     def page(event: dict[str, Any]) -> None:
-        event["rawPath"] = f"/use/{deployment.webhook_key}"
+        event["rawPath"] = event["requestContext"]["http"]["path"] = f"/use/{deployment.webhook_key}"
         event["rawQueryString"] = ""
 
     function = deployment.function("TriggerFunction")

@@ -55,9 +55,7 @@ class Aws:
 
     def receive(self, queue: str) -> list[dict[str, Any]]:
         """Up to ten messages of the queue, which stay in it, hidden."""
-        answer = self._sqs.receive_message(
-            QueueUrl=self.queues[queue], MaxNumberOfMessages=10, AttributeNames=["All"]
-        )
+        answer = self._sqs.receive_message(QueueUrl=self.queues[queue], MaxNumberOfMessages=10, AttributeNames=["All"])
         messages: list[dict[str, Any]] = answer.get("Messages", [])
         return messages
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.support import alopex
 from tests.support.alopex import AlopexServer, MakeServer, Setting
 

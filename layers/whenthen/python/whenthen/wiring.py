@@ -10,6 +10,7 @@ from whenthen.queues import Queue
 from whenthen.queues.sqs import SqsQueue
 from whenthen.settings import Settings
 from whenthen.store.database import Database, connect
+from whenthen.store.errors import Unreachable
 from whenthen.store.meta import require_ready
 
 if TYPE_CHECKING:
@@ -105,8 +106,13 @@ def open_database(settings: Settings) -> Database:
     if settings.alopex_api_key_secret:
         # Only with a secret's name is boto3 worth its import.
         from aws_lambda_powertools.utilities.parameters import get_secret
+        from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError
 
-        api_key = str(get_secret(settings.alopex_api_key_secret))
+        try:
+            api_key = str(get_secret(settings.alopex_api_key_secret))
+        except GetParameterError as error:
+            # Without its key the database is as good as down: an event goes to the intake queue.
+            raise Unreachable(f"The database's key can't be read: {error}") from error
     return connect(target, api_key=api_key or None, ca_file=settings.alopex_ca_file)
 
 

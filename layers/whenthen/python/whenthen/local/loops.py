@@ -55,6 +55,8 @@ class Loops:
                 )
             except WhenthenError as error:
                 logger.warning("this minute's tick failed, the next one follows: %s", error)
+            except Exception:  # a dead thread would stop all sweeping, in silence
+                logger.exception("this minute's tick failed, the next one follows")
             self._stopping.wait(_TICK_SECONDS)
 
     def _work(self) -> None:
@@ -68,6 +70,9 @@ class Loops:
                 again = self._runtime.worker.run(list(wanted.values()), Deadline(_WORK_SECONDS))
             except WhenthenError as error:
                 logger.warning("a batch could not be worked on: %s", error)
+                continue
+            except Exception:  # a dead thread would stop all work, in silence
+                logger.exception("a batch could not be worked on")
                 continue
             for message in received:
                 if wanted[message.handle] not in again:

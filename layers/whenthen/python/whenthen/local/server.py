@@ -1,6 +1,7 @@
 """Everything in one process: trigger, console, worker and poller."""
 
 import logging
+import shlex
 import signal
 import socket
 from contextlib import suppress
@@ -18,7 +19,7 @@ from whenthen.queues.memory import MemoryQueue
 from whenthen.settings import Settings
 from whenthen.store.database import Database
 from whenthen.store.meta import prove_single_flight
-from whenthen.store.migrations import migrate
+from whenthen.store.migrations import migrate, schema_version
 from whenthen.web import api, hooks
 from whenthen.wiring import Runtime, open_database
 
@@ -40,6 +41,8 @@ def run(settings: Settings) -> None:
     listener = _listen(settings)
     database = open_database(settings)
     try:
+        # One call that is not tried again: a server that is not there is told at once.
+        schema_version(database)
         migrate(database)
         prove_single_flight(database)
         make_owner(database)
@@ -117,4 +120,4 @@ Ctrl-C stops it; everything is kept.
 
 def _read_from(path: str, name: str) -> str:
     """Return shell text that reads a key from the credentials file, so that it is not printed again."""
-    return f"""$(sed -n 's/.*"{name}": "\\(.*\\)".*/\\1/p' {path})"""
+    return f"""$(sed -n 's/.*"{name}": "\\(.*\\)".*/\\1/p' {shlex.quote(path)})"""

@@ -1,5 +1,6 @@
 """A queue of files in a directory, for the local run: what it has taken survives the process."""
 
+import logging
 import os
 import threading
 import time
@@ -10,6 +11,8 @@ import uuid_utils
 
 from whenthen.errors import Unavailable
 from whenthen.queues.base import Received
+
+logger = logging.getLogger(__name__)
 
 _BATCH = 10
 _VISIBILITY_SECONDS = 120.0
@@ -67,7 +70,15 @@ class DirectoryQueue:
             self._hidden_until = {name: self._hidden_until[name] for name in names if name in self._hidden_until}
             visible = [name for name in names if self._hidden_until.get(name, 0.0) <= now][:_BATCH]
             self._hidden_until.update(dict.fromkeys(visible, now + _VISIBILITY_SECONDS))
-        return [Received((self._path / name).read_text("utf-8"), name) for name in visible]
+        return [Received(body, name) for name in visible if (body := self._read(name)) is not None]
+
+    def _read(self, name: str) -> str | None:
+        try:
+            return (self._path / name).read_bytes().decode()
+        except (OSError, UnicodeDecodeError) as error:
+            # One bad file must not hold up the others. It stays for its owner to look at.
+            logger.error("left an unreadable message in the queue: %s: %s", name, error)
+            return None
 
     def delete(self, received: Received) -> None:
         """See `Queue.delete`."""
