@@ -35,7 +35,6 @@ def bare_script(event: str, now: int) -> str:
     reserve_execution(
         script,
         execution_id=execution,
-        event_id=event,
         applet_id="bench",
         owner_id="bench",
         occurred_at=now,

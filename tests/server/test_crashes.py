@@ -16,6 +16,7 @@ from tests.support.product import ARRIVALS, WAKEUPS, SpoolQueue
 from tests.support.scenario import Product, call_applet, executions, make_product
 from tests.support.sink import Sink
 from whenthen.clock import Deadline, now_ms
+from whenthen.engine.identity import parse_execution_id
 from whenthen.engine.sweep import sweep
 from whenthen.engine.tick import drain
 from whenthen.queues.directory import DirectoryQueue
@@ -66,7 +67,7 @@ def states(product: Product) -> Counter[str]:
 
 def settled(product: Product, count: int) -> bool:
     """Whether `count` executions are final."""
-    return sum(row.finished_at is not None for row in executions(product.database)) == count
+    return sum(row.wake_at is None for row in executions(product.database)) == count
 
 
 @pytest.mark.parametrize(
@@ -161,13 +162,14 @@ def test_server_killed_under_load(product: Product, sink: Sink) -> None:
     def all_final() -> bool:
         sweep_later(product)
         rows = executions(product.database)
-        return all(row.finished_at is not None for row in rows)
+        return all(row.wake_at is None for row in rows)
 
     assert wait_for(all_final, timeout=60)
     rows = executions(product.database)
-    events = {row.event_id: find_event(product.database, row.event_id) for row in rows}
+    event_ids = {row.execution_id: parse_execution_id(row.execution_id).event_id for row in rows}
+    events = {event_id: find_event(product.database, event_id) for event_id in event_ids.values()}
     ran = Counter(request.body.decode() for request in sink.requests)
-    by_value = {value_of(events[row.event_id]): row for row in rows}
+    by_value = {value_of(events[event_ids[row.execution_id]]): row for row in rows}
     assert len(acknowledged) > 100, "the test did send something"
     assert set(acknowledged) <= by_value.keys(), "an acknowledged event lacks its execution"
     assert len(rows) == len(events) == len(by_value), "an event has two executions"

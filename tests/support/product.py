@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from whenthen.clock import Deadline
 from whenthen.engine.wakeups import read_wakeup
 from whenthen.queues.directory import DirectoryQueue
 from whenthen.settings import Settings
+from whenthen.store.errors import StoreError
 from whenthen.wiring import Runtime
 
 WAKEUPS = "wakeups"
@@ -78,8 +80,10 @@ def work() -> None:
     while True:
         for received in runtime.wakeups.receive(wait_seconds=0):
             execution = read_wakeup(received.body)
-            if execution not in runtime.worker.run([execution], Deadline(seconds)):
-                runtime.wakeups.delete(received)
+            # A database that is down at the start fails the invocation, and the message comes again.
+            with suppress(StoreError):
+                if execution not in runtime.worker.run([execution], Deadline(seconds)):
+                    runtime.wakeups.delete(received)
         time.sleep(0.02)
 
 

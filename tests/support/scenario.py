@@ -74,7 +74,7 @@ class Product:
             "ALOPEX_API_KEY": self.server.api_key,
             "WHENTHEN_HOME": str(self.home),
             "WHENTHEN_ALLOWED_NETWORKS": "127.0.0.0/8",
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "layers" / "whenthen" / "python"))),
         }
 
     def start(self, role: str, *, crash_at: str = "", ready: Sequence[int] = (), **extra: str) -> Process:

@@ -13,6 +13,7 @@ from whenthen.store.database import Database
 from whenthen.store.errors import GuardFailed, MissingTable
 from whenthen.store.events import find_event
 from whenthen.store.executions import ExecutionRow, find_execution, list_activity, requeue
+from whenthen.store.progress import Progress
 from whenthen.store.slots import list_slots, set_settled, slot_end
 from whenthen.store.statements import Script
 from whenthen.store.units import run_unit
@@ -113,7 +114,7 @@ def get_execution(database: Database, owner_id: str, execution_id: str) -> tuple
         row = None
     if row is None or row.owner_id != owner_id:
         raise NotFound("There is no such execution.")
-    event = find_event(database, row.event_id)
+    event = find_event(database, parse_execution_id(execution_id).event_id)
     return row, json.loads(event.ingredients) if event else {}
 
 
@@ -130,11 +131,12 @@ def rerun(database: Database, wakeups: Queue, owner_id: str, execution_id: str) 
 
     def unit() -> None:
         row, _ = get_execution(database, owner_id, execution_id)
-        if row.finished_at is None:
+        if row.wake_at is not None:
             raise Stale("The execution has not finished.")
         now = now_ms()
         script = Script()
-        requeue(script, row, step=0, now=now, wake_at=now + WAKE_GRACE_MS)
+        progress = Progress(attempts=row.progress.attempts)
+        requeue(script, execution_id, progress=progress, now=now, wake_at=now + WAKE_GRACE_MS)
         set_settled(script, parse_execution_id(execution_id).slot, None)
         try:
             database.execute(script.sql)

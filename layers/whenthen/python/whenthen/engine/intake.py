@@ -127,7 +127,6 @@ class Intake:
             reserve_execution(
                 script,
                 execution_id=execution,
-                event_id=row.event_id,
                 applet_id=applet,
                 owner_id=trigger.owner_id,
                 occurred_at=row.occurred_at,

@@ -1,14 +1,15 @@
 """A run: what a worker knows of an execution that it has claimed. Pure; `engine.worker` does the talking."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import ValidationError
 
 from whenthen.model.applet import ActionRef, Applet
 from whenthen.model.expressions import ExpressionError, evaluate_filter
-from whenthen.store.executions import NOT_SENDING, Outcome, Record, State
+from whenthen.store.executions import Outcome, Record, State
+from whenthen.store.progress import Progress
 
 
 @dataclass(slots=True)
@@ -53,19 +54,9 @@ class Run:
         wake_at: int | None = None,
     ) -> Outcome:
         """Return what to write about the execution: it is final unless the sweep has to look again at `wake_at`."""
-        return Outcome(
-            execution_id=self.execution_id,
-            claim=self.claim,
-            state=state,
-            reason=reason,
-            due_at=now if due_at is None else due_at,
-            wake_at=wake_at,
-            step=self.step,
-            tries=self.tries,
-            sending=NOT_SENDING,
-            attempts=json.dumps(self.attempts, ensure_ascii=False, separators=(",", ":")),
-            finished_at=now if wake_at is None else None,
-        )
+        finished_at = now if wake_at is None else None
+        progress = Progress(self.step, self.tries, reason, tuple(self.attempts), finished_at)
+        return Outcome(self.execution_id, self.claim, state, progress, due_at, wake_at)
 
     def final_state(self) -> tuple[State, str]:
         """Return the state of an execution whose actions are all done: that of its worst action, and why."""
@@ -95,15 +86,16 @@ def begin(execution: Record, applet: Record | None, event: Record | None) -> Run
         definition = Applet.model_validate_json(applet.body)
     except ValidationError as error:
         return State.FAILED, f"The applet can't be read: {error.errors()[0]['msg']}"
+    progress = Progress.from_json(execution.body)
     run = Run(
         execution_id=execution.id,
-        owner_id=execution.owner_id,
-        claim=execution.claim,
+        owner_id=applet.holder,
+        claim=execution.holder,
         applet=definition,
         ingredients=json.loads(event.body),
-        step=execution.step,
-        tries=execution.tries,
-        attempts=json.loads(execution.body),
+        step=progress.step,
+        tries=progress.tries,
+        attempts=list(progress.attempts),
     )
     # A run that has begun has passed its filter.
     return (None if run.attempts else _filtered(run)) or run
@@ -125,16 +117,5 @@ def _filtered(run: Run) -> tuple[State, str] | None:
 
 def ended_early(execution: Record, state: State, reason: str, *, now: int) -> Outcome:
     """Return what to write about a claimed execution that ends before its first action."""
-    return Outcome(
-        execution_id=execution.id,
-        claim=execution.claim,
-        state=state,
-        reason=reason,
-        due_at=now,
-        wake_at=None,
-        step=execution.step,
-        tries=execution.tries,
-        sending=NOT_SENDING,
-        attempts=execution.body,
-        finished_at=now,
-    )
+    progress = replace(Progress.from_json(execution.body), reason=reason, finished_at=now)
+    return Outcome(execution.id, execution.holder, state, progress)

@@ -1,13 +1,15 @@
 """The sweep: finds what a crash or a lost message has left behind (DESIGN.md 2, step 7)."""
 
-import json
 import logging
+from dataclasses import replace
 
 from whenthen.engine.attempts import Attempt
 from whenthen.engine.wakeups import WAKE_GRACE_MS, send_wakeups
 from whenthen.queues import Queue
 from whenthen.store.database import Database
-from whenthen.store.executions import NOT_SENDING, DueRow, State, list_due, release, wake_again
+from whenthen.store.errors import GuardFailed
+from whenthen.store.executions import NOT_SENDING, ExecutionRow, State, list_due, release, wake_again
+from whenthen.store.progress import Progress
 from whenthen.store.slots import count_open, list_slots, set_settled, slot_end
 from whenthen.store.statements import Script
 
@@ -23,7 +25,7 @@ _WAKE_AGAIN_MS = 5 * 60_000
 def sweep(database: Database, wakeups: Queue, now: int) -> int:
     """Wake every execution whose `wake_at` has passed and settle those whose worker has died.
 
-    Two sweeps at once do no harm: each change is guarded by the `wake_at` that was read.
+    Two sweeps at once do no harm: each change is guarded by what was read.
 
     Parameters
     ----------
@@ -36,68 +38,70 @@ def sweep(database: Database, wakeups: Queue, now: int) -> int:
         How many executions were overdue.
     """
     found = 0
-    for row in list_slots(database):
-        if row.settled_at is None:
-            found += _sweep_slot(database, wakeups, row.slot, now)
+    for slot in list_slots(database):
+        if slot.settled_at is None:
+            due = list_due(database, slot.slot, now)
+            found += len(due)
+            for row in due:
+                if row.state == State.RUNNING:
+                    _release(database, row, now)
+            _wake(database, wakeups, due, now)
     return found
 
 
-def _sweep_slot(database: Database, wakeups: Queue, slot: str, now: int) -> int:
-    due = list_due(database, slot, now)
-    for start in range(0, len(due), _CHUNK):
-        chunk = due[start : start + _CHUNK]
+def _wake(database: Database, wakeups: Queue, due: list[ExecutionRow], now: int) -> None:
+    waiting = [row for row in due if row.state != State.RUNNING or row.sending == NOT_SENDING]
+    for start in range(0, len(waiting), _CHUNK):
+        chunk = waiting[start : start + _CHUNK]
         script = Script()
-        to_wake = [row.execution_id for row in chunk if _sweep_row(script, row, now)]
+        for row in chunk:
+            # A backlog is not made worse by waking everything each minute.
+            wake_again(script, row, now + _WAKE_AGAIN_MS)
         database.execute(script.sql)
-        send_wakeups(wakeups, to_wake)
-    return len(due)
+        send_wakeups(wakeups, [row.execution_id for row in chunk])
 
 
-def _sweep_row(script: Script, row: DueRow, now: int) -> bool:
-    """Add to `script` what becomes of the row; return whether it has to be woken."""
-    if row.state != State.RUNNING:
-        # A backlog is not made worse by waking everything each minute.
-        wake_again(script, row, now + _WAKE_AGAIN_MS)
-        return True
+def _release(database: Database, row: ExecutionRow, now: int) -> None:
+    """End a lease that has run out: back to the queue if nothing was sent, otherwise the outcome is unknown."""
+    script = Script()
+    died = replace(row.progress, tries=row.progress.tries + 1)
     if row.sending != NOT_SENDING:
         reason = "The worker stopped after the request may have been sent; no answer is known."
-        _end(script, row, State.UNKNOWN, reason, now)
-        return False
-    if row.tries + 1 >= MAX_DEATHS:
-        _end(
+        release(
             script,
             row,
-            State.FAILED,
-            f"The worker stopped {MAX_DEATHS} times before it could send anything.",
-            now,
+            state=State.UNKNOWN,
+            progress=_ended(died, State.UNKNOWN, reason, now),
+            due_at=None,
+            wake_at=None,
         )
-        return False
-    release(
-        script,
-        row,
-        state=State.QUEUED,
-        reason="",
-        attempts=row.attempts,
-        wake_at=now + WAKE_GRACE_MS,
-        finished_at=None,
-    )
-    return True
+    elif died.tries >= MAX_DEATHS:
+        reason = f"The worker stopped {MAX_DEATHS} times before it could send anything."
+        release(
+            script, row, state=State.FAILED, progress=_ended(died, State.FAILED, reason, now), due_at=None, wake_at=None
+        )
+    else:
+        release(script, row, state=State.QUEUED, progress=died, due_at=row.occurred_at, wake_at=now + WAKE_GRACE_MS)
+    try:
+        database.execute(script.sql)
+    except GuardFailed:
+        # The worker was late but alive, or another sweep was first.
+        return
+    logger.warning("the lease of %s has run out", row.execution_id)
 
 
-def _end(script: Script, row: DueRow, state: State, reason: str, now: int) -> None:
-    logger.warning("%s: %s", row.execution_id, reason)
+def _ended(progress: Progress, state: State, reason: str, now: int) -> Progress:
     attempt = Attempt(
-        action=row.step,
+        action=progress.step,
         service="",
         name="",
-        number=row.tries + 1,
+        number=progress.tries,
         started_at=now,
         finished_at=now,
         outcome=state,
         reason=reason,
     )
-    attempts = json.dumps([*json.loads(row.attempts), attempt.as_dict()], ensure_ascii=False)
-    release(script, row, state=state, reason=reason, attempts=attempts, wake_at=None, finished_at=now)
+    return replace(progress, reason=reason, finished_at=now, attempts=(*progress.attempts, attempt.as_dict()))
 
 
 def settle_slots(database: Database, now: int) -> None:

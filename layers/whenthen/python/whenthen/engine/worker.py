@@ -6,12 +6,13 @@ Before a request that can't be repeated leaves, the row says so (`sending`), so 
 
 import logging
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 import uuid_utils
 
 from whenthen.clock import Deadline, now_ms
+from whenthen.engine import claims
 from whenthen.engine.actions import Prepared, Sent, attempt, prepare, send
 from whenthen.engine.identity import idempotency_key, parse_execution_id
 from whenthen.engine.retry import Verdict, decide
@@ -22,13 +23,10 @@ from whenthen.net import GuardedClient
 from whenthen.queues import Queue
 from whenthen.queues.base import MAX_DELAY_SECONDS
 from whenthen.services.contract import Notify, Send
-from whenthen.store import executions as store
 from whenthen.store.database import Database
 from whenthen.store.errors import MissingTable, StoreError
 from whenthen.store.executions import Outcome, Record, State
-from whenthen.store.inbox import Message, insert_message
-from whenthen.store.statements import Script
-from whenthen.store.units import run_unit
+from whenthen.store.inbox import Message
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +36,7 @@ BATCH = 10
 RESERVE_SECONDS = 5.0
 """Time kept back for recording outcomes: no request may take longer than the deadline less this."""
 
-_LEASE_MARGIN_SECONDS = 30.0
+_TOGETHER_SECONDS = 0.005
 
 
 class Worker:
@@ -78,9 +76,9 @@ class Worker:
             When the process may be stopped.
         """
         wanted = list(dict.fromkeys(execution_ids))
-        claim = str(uuid_utils.uuid7())
+        token = str(uuid_utils.uuid7())
         try:
-            records = self._claim(wanted, claim, deadline)
+            records = claims.claim(self._database, wanted, token, deadline)
         except MissingTable as error:
             if len(wanted) == 1:
                 logger.warning("dropped the wake-up of %s: %s", wanted[0], error)
@@ -91,44 +89,22 @@ class Worker:
             logger.warning("could not claim %d executions: %s", len(wanted), error)
             return set(wanted)
         try:
-            self._do(self._begin(records, claim, deadline), deadline)
+            self._do(self._begin(records, token, deadline), deadline)
         except StoreError as error:
             # Their leases run out and the sweep finds them.
             logger.error("outcomes could not be recorded: %s", error)
             return set(wanted)
         return set()
 
-    def _lease_until(self, deadline: Deadline) -> int:
-        return now_ms() + round((deadline.left() + _LEASE_MARGIN_SECONDS) * 1000)
-
-    def _claim(self, wanted: list[str], claim: str, deadline: Deadline) -> list[Record]:
-        parts = [parse_execution_id(execution) for execution in wanted]
-
-        def unit() -> list[Record]:
-            script = Script()
-            for execution in wanted:
-                store.claim(script, execution, claim=claim, now=now_ms(), lease_until=self._lease_until(deadline))
-            return store.read_records(
-                self._database,
-                script,
-                execution_ids=wanted,
-                event_ids={part.event_id for part in parts},
-                applet_ids={part.applet_id for part in parts},
-                timeout_seconds=deadline.left(),
-            )
-
-        # Idempotent: a second run finds the rows running under the same claim.
-        return run_unit(unit, deadline=deadline, repeatable=True)
-
-    def _begin(self, records: list[Record], claim: str, deadline: Deadline) -> list[Run]:
+    def _begin(self, records: dict[str, Record], token: str, deadline: Deadline) -> list[Run]:
         """Return the runs of what was claimed, after recording what ends before its first action."""
-        by_kind = {kind: {r.id: r for r in records if r.kind == kind} for kind in ("execution", "event", "applet")}
         runs: list[Run] = []
         ended: list[Outcome] = []
-        for record in by_kind["execution"].values():
-            if record.claim != claim:
+        for record in records.values():
+            if record.holder != token:
                 continue
-            begun = begin(record, by_kind["applet"].get(record.applet_id), by_kind["event"].get(record.event_id))
+            part = parse_execution_id(record.id)
+            begun = begin(record, records.get(part.applet_id), records.get(part.event_id))
             if isinstance(begun, Run):
                 runs.append(begun)
             else:
@@ -153,68 +129,40 @@ class Worker:
                     failed.append(self._after(run, None, Verdict.FAILED, str(error), deadline))
                     if not run.is_done:
                         going_on.append(run)
-            self._record(failed, [], deadline)
+            held = self._record(failed, [], deadline)
+            going_on = [run for run in going_on if run.execution_id in held]
             runs = going_on + self._do_ready(ready, deadline)
 
     def _do_ready(self, ready: list[tuple[Run, Prepared]], deadline: Deadline) -> list[Run]:
         """Do prepared work and return the runs that have another action to do now."""
-        held = self._mark_sending(ready, deadline)
+        unrepeatable = [run for run, prepared in ready if _is_unrepeatable(prepared)]
+        lost = {run.execution_id for run in unrepeatable} - claims.mark_sending(self._database, unrepeatable, deadline)
         timeout = min(self._action_timeout, deadline.left() - RESERVE_SECONDS)
         pending: dict[Future[Sent | None], tuple[Run, Prepared]] = {}
         for run, prepared in ready:
-            if run.execution_id in held:
+            if run.execution_id not in lost:
                 pending[self._pool.submit(self._work, prepared, timeout)] = (run, prepared)
         going_on: list[Run] = []
         while pending:
-            # Whatever has come back meanwhile is recorded in one script.
-            done, _ = wait(pending, return_when=FIRST_COMPLETED)
+            # What comes back together is recorded in one script; a slow answer does not hold up the others.
+            done, _ = wait(pending, timeout=_TOGETHER_SECONDS)
+            done = done or wait(pending, return_when=FIRST_COMPLETED).done
             outcomes: list[Outcome] = []
             messages: list[Message] = []
+            unfinished: list[Run] = []
             for future in done:
                 run, prepared = pending.pop(future)
                 outcomes.append(self._judge(run, prepared, future.result(), messages, deadline))
                 if outcomes[-1].state is State.RUNNING:
-                    going_on.append(run)
-            self._record(outcomes, messages, deadline)
+                    unfinished.append(run)
+            held = self._record(outcomes, messages, deadline)
+            going_on += [run for run in unfinished if run.execution_id in held]
         return going_on
 
     def _work(self, prepared: Prepared, timeout: float) -> Sent | None:
         if isinstance(prepared.work, Send):
             return send(self._client, prepared.work, timeout_seconds=timeout)
         return None
-
-    def _mark_sending(self, ready: list[tuple[Run, Prepared]], deadline: Deadline) -> set[str]:
-        """Write down which requests may leave from here on and can't be repeated; return who may go on."""
-        marked = [run for run, prepared in ready if isinstance(prepared.work, Send) and not prepared.work.repeatable]
-        free = {run.execution_id for run, _ in ready} - {run.execution_id for run in marked}
-        if not marked:
-            return free
-
-        def unit() -> list[Record]:
-            script = Script()
-            for run in marked:
-                store.mark_sending(
-                    script,
-                    run.execution_id,
-                    claim=run.claim,
-                    step=run.step,
-                    lease_until=self._lease_until(deadline),
-                )
-            return store.read_records(
-                self._database,
-                script,
-                execution_ids=[run.execution_id for run in marked],
-                timeout_seconds=deadline.left(),
-            )
-
-        records = {record.id: record for record in run_unit(unit, deadline=deadline, repeatable=True)}
-        for run in marked:
-            record = records.get(run.execution_id)
-            if record and record.claim == run.claim and record.state == State.RUNNING and record.sending == run.step:
-                free.add(run.execution_id)
-            else:
-                logger.warning("lost the claim of %s", run.execution_id)
-        return free
 
     def _judge(
         self, run: Run, prepared: Prepared, sent: Sent | None, messages: list[Message], deadline: Deadline
@@ -245,7 +193,7 @@ class Worker:
         run.attempts.append(attempt(run, prepared, verdict, reason, sent).as_dict())
         run.next_action()
         if not run.is_done:
-            return run.outcome(State.RUNNING, now=now_ms(), wake_at=self._lease_until(deadline))
+            return run.outcome(State.RUNNING, now=now_ms(), wake_at=claims.lease_until(deadline))
         state, why = run.final_state()
         return run.outcome(state, why, now=now_ms())
 
@@ -266,27 +214,19 @@ class Worker:
     def _give_back(self, runs: list[Run], deadline: Deadline) -> None:
         """Return executions to the queue: there is no time left to do them."""
         now = now_ms()
-        outcomes = [run.outcome(State.QUEUED, now=now, wake_at=now + WAKE_GRACE_MS) for run in runs]
+        outcomes = [run.outcome(State.QUEUED, now=now, due_at=now, wake_at=now + WAKE_GRACE_MS) for run in runs]
         self._record(outcomes, [], deadline)
 
-    def _record(self, outcomes: Iterable[Outcome], messages: Iterable[Message], deadline: Deadline) -> None:
-        """Write outcomes and messages in one script, and wake what has to come again."""
-        outcomes = list(outcomes)
-        if not outcomes:
-            return
-        script = Script()
+    def _record(self, outcomes: list[Outcome], messages: list[Message], deadline: Deadline) -> set[str]:
+        """Write outcomes and messages, wake what has to come again, and return the ids of those still held."""
+        held = claims.record(self._database, outcomes, messages, deadline)
         for outcome in outcomes:
-            store.record_outcome(script, outcome)
-        for message in messages:
-            insert_message(script, message)
-        # Idempotent: guarded by the claim, and messages by their keys.
-        run_unit(
-            lambda: self._database.execute(script.sql, timeout_seconds=max(deadline.left(), 1.0)),
-            deadline=deadline,
-            repeatable=True,
-        )
-        for outcome in outcomes:
-            if outcome.state in (State.WAITING, State.QUEUED):
+            if outcome.due_at is not None:
                 delay = max(0, -(-(outcome.due_at - now_ms()) // 1000))
                 if delay <= MAX_DELAY_SECONDS:
                     send_wakeups(self._wakeups, [outcome.execution_id], delay_seconds=delay)
+        return held
+
+
+def _is_unrepeatable(prepared: Prepared) -> bool:
+    return isinstance(prepared.work, Send) and not prepared.work.repeatable

@@ -1,13 +1,16 @@
 """Executions: one row for each applet that an event sets off, in its slot's table.
 
-All changes are compare-and-set on the row's own columns, written with CASE (ALOPEX.md 4).
+A change of a row is a compare-and-set. One that comes too late raises `GuardFailed` and refuses its whole script;
+`read_records` then tells which rows may still be changed.
 """
 
-from dataclasses import dataclass, fields
+from collections.abc import Collection
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from whenthen.store.database import Database
+from whenthen.store.database import DEFAULT_TIMEOUT_SECONDS, Database
+from whenthen.store.progress import NOT_BEGUN, Progress
 from whenthen.store.statements import Script, load
 
 _S = load("executions")
@@ -31,79 +34,48 @@ NOT_SENDING = -1
 
 @dataclass(frozen=True, slots=True)
 class ExecutionRow:
-    """An execution. `attempts` is JSON text; times are epoch milliseconds; `step` and `sending` are action indexes."""
+    """An execution. Times are epoch milliseconds.
+
+    `due_at` is None when it can't be claimed, `wake_at` is None when it is final. `claim` names the worker that
+    holds it or held it last. `sending` is the index of the action whose request may have left.
+    """
 
     execution_id: str
-    event_id: str
     applet_id: str
     owner_id: str
-    state: str
-    reason: str
     occurred_at: int
-    due_at: int
+    state: str
+    due_at: int | None
     wake_at: int | None
     claim: str
-    step: int
-    tries: int
     sending: int
-    attempts: str
-    finished_at: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class DueRow:
-    """What the sweep reads of an execution whose `wake_at` has passed."""
-
-    execution_id: str
-    event_id: str
-    applet_id: str
-    state: str
-    wake_at: int
-    due_at: int
-    claim: str
-    step: int
-    tries: int
-    sending: int
-    attempts: str
+    progress: Progress
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a worker writes about an execution it has claimed. Fields as in `ExecutionRow`."""
+    """What a worker writes about an execution that it holds. Fields as in `ExecutionRow`."""
 
     execution_id: str
     claim: str
     state: State
-    reason: str
-    due_at: int
-    wake_at: int | None
-    step: int
-    tries: int
-    sending: int
-    attempts: str
-    finished_at: int | None
+    progress: Progress
+    due_at: int | None = None
+    wake_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A row of one of the three tables that a claim reads at once; which columns mean something depends on `kind`.
+    """A row of one of the three tables that a worker reads at once.
 
-    ``execution``: all. ``event``: `body` is its ingredients. ``applet``: `state` is on, off or deleted and
-    `body` its definition.
+    Of an execution, `holder` is its claim, `at` its `due_at` and `body` its progress. Of an event, `body` is its
+    ingredients. Of an applet, `holder` is its owner, `state` on, off or deleted, and `body` its definition.
     """
 
-    kind: str
     id: str
-    owner_id: str
-    event_id: str
-    applet_id: str
-    claim: str
+    holder: str
     state: str
-    reason: str
-    step: int
-    tries: int
-    sending: int
-    occurred_at: int
+    at: int | None
     body: str
 
 
@@ -125,7 +97,6 @@ def reserve_execution(
     script: Script,
     *,
     execution_id: str,
-    event_id: str,
     applet_id: str,
     owner_id: str,
     occurred_at: int,
@@ -137,17 +108,17 @@ def reserve_execution(
         _S["reserve_execution"],
         slot=slot_of(execution_id),
         execution_id=execution_id,
-        event_id=event_id,
         applet_id=applet_id,
         owner_id=owner_id,
         occurred_at=occurred_at,
         due_at=now,
         wake_at=wake_at,
+        progress=NOT_BEGUN.to_json(),
     )
 
 
 def claim(script: Script, execution_id: str, *, claim: str, now: int, lease_until: int) -> None:
-    """Add to `script` that a queued or waiting execution that is due becomes `claim`'s until `lease_until`."""
+    """Add to `script` that an execution that is due becomes `claim`'s until `lease_until`."""
     script.add(
         _S["claim_execution"],
         slot=slot_of(execution_id),
@@ -158,26 +129,27 @@ def claim(script: Script, execution_id: str, *, claim: str, now: int, lease_unti
     )
 
 
-def mark_sending(script: Script, execution_id: str, *, claim: str, step: int, lease_until: int) -> None:
+def mark_sending(script: Script, execution_id: str, *, claim: str, step: int) -> None:
     """Add to `script` that action `step`'s request may leave from here on, if `claim` still holds."""
-    script.add(
-        _S["mark_sending"],
-        slot=slot_of(execution_id),
-        execution_id=execution_id,
-        claim=claim,
-        step=step,
-        lease_until=lease_until,
-    )
+    script.add(_S["mark_sending"], slot=slot_of(execution_id), execution_id=execution_id, claim=claim, step=step)
 
 
 def record_outcome(script: Script, outcome: Outcome) -> None:
     """Add to `script` what became of the execution, if the claim still holds."""
-    values = {field.name: getattr(outcome, field.name) for field in fields(outcome)}
-    script.add(_S["record_outcome"], slot=slot_of(outcome.execution_id), **values)
+    script.add(
+        _S["record_outcome"],
+        slot=slot_of(outcome.execution_id),
+        execution_id=outcome.execution_id,
+        claim=outcome.claim,
+        state=outcome.state,
+        due_at=outcome.due_at,
+        wake_at=outcome.wake_at,
+        progress=outcome.progress.to_json(),
+    )
 
 
-def wake_again(script: Script, row: DueRow, wake_at: int) -> None:
-    """Add to `script` that the sweep looks at the row again at `wake_at`."""
+def wake_again(script: Script, row: ExecutionRow, wake_at: int) -> None:
+    """Add to `script` that the sweep looks at the row again at `wake_at`, unless it has changed."""
     script.add(
         _S["wake_again"],
         slot=slot_of(row.execution_id),
@@ -188,14 +160,7 @@ def wake_again(script: Script, row: DueRow, wake_at: int) -> None:
 
 
 def release(
-    script: Script,
-    row: DueRow,
-    *,
-    state: State,
-    reason: str,
-    attempts: str,
-    wake_at: int | None,
-    finished_at: int | None,
+    script: Script, row: ExecutionRow, *, state: State, progress: Progress, due_at: int | None, wake_at: int | None
 ) -> None:
     """Add to `script` that a running execution whose lease ran out becomes `state`."""
     script.add(
@@ -206,23 +171,21 @@ def release(
         seen_wake_at=row.wake_at,
         seen_sending=row.sending,
         state=state,
-        reason=reason,
-        attempts=attempts,
+        due_at=due_at,
         wake_at=wake_at,
-        finished_at=finished_at,
+        progress=progress.to_json(),
     )
 
 
-def requeue(script: Script, row: ExecutionRow, *, step: int, now: int, wake_at: int) -> None:
-    """Add to `script` that a final execution runs again from action `step`, or refuse it when it has changed."""
+def requeue(script: Script, execution_id: str, *, progress: Progress, now: int, wake_at: int) -> None:
+    """Add to `script` that a final execution is due again, or refuse it when it is not final."""
     script.add(
         _S["requeue_execution"],
-        slot=slot_of(row.execution_id),
-        execution_id=row.execution_id,
-        seen_finished_at=row.finished_at,
-        step=step,
-        now=now,
+        slot=slot_of(execution_id),
+        execution_id=execution_id,
+        due_at=now,
         wake_at=wake_at,
+        progress=progress.to_json(),
     )
 
 
@@ -230,20 +193,20 @@ def read_records(
     database: Database,
     script: Script,
     *,
-    execution_ids: list[str],
-    event_ids: set[str] = frozenset(),  # type: ignore[assignment]
-    applet_ids: set[str] = frozenset(),  # type: ignore[assignment]
-    timeout_seconds: float,
-) -> list[Record]:
-    """Run `script`, read the rows of the given keys in the same transaction, and return them."""
+    execution_ids: Collection[str],
+    event_ids: Collection[str] = (),
+    applet_ids: Collection[str] = (),
+    timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
+) -> dict[str, Record]:
+    """Run `script`, read the rows of the given ids in the same transaction, and return those there are, by id."""
     selects = [
         Script().add(_S["select_execution"], slot=slot_of(execution_id), execution_id=execution_id)
         for execution_id in execution_ids
     ]
-    selects += [Script().add(_S["select_event"], event_id=event_id) for event_id in sorted(event_ids)]
-    selects += [Script().add(_S["select_applet"], applet_id=applet_id) for applet_id in sorted(applet_ids)]
+    selects += [Script().add(_S["select_event"], event_id=event_id) for event_id in event_ids]
+    selects += [Script().add(_S["select_applet"], applet_id=applet_id) for applet_id in applet_ids]
     rows = database.execute(script.union(selects).sql, timeout_seconds=timeout_seconds)
-    return [Record(**row) for row in rows]
+    return {row["id"]: Record(**row) for row in rows}
 
 
 def find_execution(database: Database, execution_id: str) -> ExecutionRow | None:
@@ -258,13 +221,12 @@ def find_execution(database: Database, execution_id: str) -> ExecutionRow | None
     """
     script = Script().add(_S["read_execution"], slot=slot_of(execution_id), execution_id=execution_id)
     rows = database.execute(script.sql)
-    return ExecutionRow(**rows[0]) if rows else None
+    return _from_row(rows[0]) if rows else None
 
 
-def list_due(database: Database, slot: str, now: int) -> list[DueRow]:
+def list_due(database: Database, slot: str, now: int) -> list[ExecutionRow]:
     """Return up to 1,000 executions of the slot whose `wake_at` has passed."""
-    rows: list[dict[str, Any]] = database.execute(Script().add(_S["list_due"], slot=slot, now=now).sql)
-    return [DueRow(**row) for row in rows]
+    return [_from_row(row) for row in database.execute(Script().add(_S["list_due"], slot=slot, now=now).sql)]
 
 
 def list_activity(
@@ -288,4 +250,8 @@ def list_activity(
         before_at=before[0],
         before_id=before[1],
     )
-    return [ExecutionRow(**row) for row in database.execute(script.sql)]
+    return [_from_row(row) for row in database.execute(script.sql)]
+
+
+def _from_row(row: dict[str, Any]) -> ExecutionRow:
+    return ExecutionRow(**{**row, "progress": Progress.from_json(row["progress"])})

@@ -1,10 +1,10 @@
 """Objects as the management API shows them (DESIGN.md 6)."""
 
-import json
 from typing import Any
 
 from whenthen.clock import isoformat
 from whenthen.engine.applets import definition_json, parse
+from whenthen.engine.identity import parse_execution_id
 from whenthen.services.contract import Action, Service, Trigger
 from whenthen.store.applets import AppletRow
 from whenthen.store.executions import ExecutionRow
@@ -46,24 +46,24 @@ def activity_item(row: ExecutionRow, applet_names: dict[str, str]) -> dict[str, 
         "applet_id": row.applet_id,
         "applet_name": applet_names.get(row.applet_id, ""),
         "state": row.state,
-        "reason": row.reason,
+        "reason": row.progress.reason,
         "occurred_at": _time(row.occurred_at),
-        "finished_at": _time(row.finished_at),
-        "attempts": len(json.loads(row.attempts)),
+        "finished_at": _time(row.progress.finished_at),
+        "attempts": len(row.progress.attempts),
     }
 
 
 def execution(row: ExecutionRow, applet_name: str, ingredients: dict[str, Any]) -> dict[str, Any]:
     """Return an execution in detail: inputs, each attempt, when it runs next."""
-    attempts = json.loads(row.attempts)
-    for attempt in attempts:
-        attempt["started_at"] = _time(attempt["started_at"])
-        attempt["finished_at"] = _time(attempt["finished_at"])
+    attempts = [
+        {**attempt, "started_at": _time(attempt["started_at"]), "finished_at": _time(attempt["finished_at"])}
+        for attempt in row.progress.attempts
+    ]
     return {
         **activity_item(row, {row.applet_id: applet_name}),
-        "event_id": row.event_id,
+        "event_id": parse_execution_id(row.execution_id).event_id,
         "ingredients": ingredients,
-        "due_at": _time(row.due_at) if row.finished_at is None else None,
+        "due_at": _time(row.due_at),
         "attempts": attempts,
     }
 

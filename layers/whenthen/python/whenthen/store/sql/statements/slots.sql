@@ -1,22 +1,18 @@
 -- name: create_slot_table
--- `sending` is the index of an action whose request may have left and can't be repeated, -1 for none.
--- `due_at`: not to be run before. `wake_at`: when the sweep looks at it; NULL when it is final.
+-- `due_at`: not to be claimed before; NULL when it can't be claimed. `wake_at`: when the sweep looks at it; NULL
+-- when it is final. `claim`: the worker that holds it or held it last. `sending`: index of an action whose request
+-- may have left and can't be repeated, -1 for none. `progress`: JSON, see `store.progress`.
 CREATE TABLE IF NOT EXISTS executions_{slot} (
     execution_id TEXT PRIMARY KEY,
-    event_id TEXT NOT NULL,
     applet_id TEXT NOT NULL,
     owner_id TEXT NOT NULL,
-    state TEXT NOT NULL,
-    reason TEXT NOT NULL,
     occurred_at BIGINT NOT NULL,
-    due_at BIGINT NOT NULL,
+    state TEXT NOT NULL,
+    due_at BIGINT,
     wake_at BIGINT,
     claim TEXT NOT NULL,
-    step BIGINT NOT NULL,
-    tries BIGINT NOT NULL,
     sending BIGINT NOT NULL,
-    attempts TEXT NOT NULL,
-    finished_at BIGINT
+    progress TEXT NOT NULL
 )
 
 -- name: open_slot
@@ -30,4 +26,4 @@ UPDATE slots SET settled_at = :settled_at WHERE slot = CAST(:slot AS TEXT)
 
 -- name: read_slot_end
 -- How many of a slot's executions are not final.
-SELECT COUNT(*) AS open_rows FROM executions_{slot} WHERE finished_at IS NULL
+SELECT COUNT(*) AS open_rows FROM executions_{slot} WHERE wake_at IS NOT NULL

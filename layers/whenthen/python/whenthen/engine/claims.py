@@ -1,0 +1,145 @@
+"""Claims: what a worker writes about the executions it holds. Every unit here may run twice.
+
+The scripts are compare-and-set as a whole: one execution that is lost refuses the script. Then the rows are read
+and the script is sent again for those that are still held.
+"""
+
+import logging
+from collections.abc import Callable, Iterable
+
+from whenthen.clock import Deadline, now_ms
+from whenthen.engine.identity import parse_execution_id
+from whenthen.engine.runs import Run
+from whenthen.store import executions as store
+from whenthen.store.database import Database
+from whenthen.store.errors import GuardFailed
+from whenthen.store.executions import Outcome, Record, State
+from whenthen.store.inbox import Message, insert_message
+from whenthen.store.statements import Script
+from whenthen.store.units import run_unit
+
+logger = logging.getLogger(__name__)
+
+_LEASE_MARGIN_SECONDS = 30.0
+
+
+def lease_until(deadline: Deadline) -> int:
+    """Return when the lease of a worker that stops at `deadline` runs out, epoch milliseconds."""
+    return now_ms() + round((deadline.left() + _LEASE_MARGIN_SECONDS) * 1000)
+
+
+def claim(database: Database, wanted: list[str], token: str, deadline: Deadline) -> dict[str, Record]:
+    """Claim the wanted executions that are due, and return them, their events and their applets, by id.
+
+    Parameters
+    ----------
+    token:
+        The claim; the rows that were claimed have it as `holder`.
+
+    Raises
+    ------
+    MissingTable
+        An id names a slot that does not exist; nothing was claimed.
+    StoreError
+        The database did not answer in time.
+    """
+    parts = [parse_execution_id(execution) for execution in wanted]
+    events = {part.event_id for part in parts}
+    applets = {part.applet_id for part in parts}
+
+    def attempt(claimable: Iterable[str]) -> dict[str, Record]:
+        script = Script()
+        for execution in claimable:
+            store.claim(script, execution, claim=token, now=now_ms(), lease_until=lease_until(deadline))
+        return store.read_records(
+            database,
+            script,
+            execution_ids=wanted,
+            event_ids=events,
+            applet_ids=applets,
+            timeout_seconds=deadline.left(),
+        )
+
+    def unit() -> dict[str, Record]:
+        try:
+            return attempt(wanted)
+        except GuardFailed:
+            records = attempt([])
+            return attempt([execution for execution in wanted if _is_due(records.get(execution))])
+
+    return run_unit(unit, deadline=deadline, repeatable=True)
+
+
+def mark_sending(database: Database, runs: list[Run], deadline: Deadline) -> set[str]:
+    """Write down that the runs' next requests may leave from here on; return the ids of those still held.
+
+    Raises
+    ------
+    StoreError
+        The database did not answer in time.
+    """
+
+    def write(ids: set[str]) -> None:
+        script = Script()
+        for run in runs:
+            if run.execution_id in ids:
+                store.mark_sending(script, run.execution_id, claim=run.claim, step=run.step)
+        if ids:
+            database.execute(script.sql, timeout_seconds=deadline.left())
+
+    claims = {run.execution_id: run.claim for run in runs}
+    return _write_held(database, claims, (State.RUNNING,), write, deadline)
+
+
+def record(database: Database, outcomes: list[Outcome], messages: list[Message], deadline: Deadline) -> set[str]:
+    """Write outcomes, and messages with their execution's outcome; return the ids of those still held.
+
+    An outcome that is not held comes too late, or was written by this unit before an unknown outcome.
+
+    Raises
+    ------
+    StoreError
+        The database did not answer in time.
+    """
+
+    def write(ids: set[str]) -> None:
+        script = Script()
+        for outcome in outcomes:
+            if outcome.execution_id in ids:
+                store.record_outcome(script, outcome)
+        for message in messages:
+            if message.execution_id in ids:
+                insert_message(script, message)
+        if ids:
+            database.execute(script.sql, timeout_seconds=max(deadline.left(), 1.0))
+
+    claims = {outcome.execution_id: outcome.claim for outcome in outcomes}
+    return _write_held(database, claims, (State.RUNNING, State.UNKNOWN), write, deadline)
+
+
+def _write_held(
+    database: Database,
+    claims: dict[str, str],
+    states: tuple[State, ...],
+    write: Callable[[set[str]], None],
+    deadline: Deadline,
+) -> set[str]:
+    if not claims:
+        return set()
+
+    def unit() -> set[str]:
+        held = set(claims)
+        try:
+            write(held)
+        except GuardFailed:
+            rows = store.read_records(database, Script(), execution_ids=list(claims))
+            held = {row.id for row in rows.values() if row.holder == claims[row.id] and row.state in states}
+            logger.warning("%d of %d executions are not held any more", len(claims) - len(held), len(claims))
+            write(held)
+        return held
+
+    return run_unit(unit, deadline=deadline, repeatable=True)
+
+
+def _is_due(record: Record | None) -> bool:
+    return record is not None and record.at is not None and record.at <= now_ms()

@@ -1,0 +1,45 @@
+"""How far an execution has come: what its row keeps as JSON because no statement compares it."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an execution has come.
+
+    Parameters
+    ----------
+    step:
+        Index of the action that is next.
+    tries:
+        How often that action has been tried, or a worker has died over it.
+    reason:
+        Why the execution is in its state, in words for the owner; empty when there is nothing to say.
+    attempts:
+        Every try so far, see `engine.attempts`.
+    finished_at:
+        When it became final, epoch milliseconds, or None.
+    """
+
+    step: int = 0
+    tries: int = 0
+    reason: str = ""
+    attempts: tuple[dict[str, Any], ...] = ()
+    finished_at: int | None = None
+
+    def to_json(self) -> str:
+        """Return the progress as the store keeps it."""
+        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> "Progress":
+        """Return the progress that `to_json` wrote."""
+        values = json.loads(text)
+        values["attempts"] = tuple(values["attempts"])
+        return cls(**values)
+
+
+NOT_BEGUN = Progress()
+"""The progress of a new execution."""
