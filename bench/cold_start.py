@@ -1,8 +1,8 @@
 """What a cold start of the trigger function's module is made of: `python -m bench.cold_start`.
 
 Each number is the median of five fresh interpreters that see what Lambda gives them and nothing else: the function's
-folder, the layers of `.aws-sam/build` (made by scripts/sam-build) and boto3. One process more than Lambda's is not
-started, so this is the module's own time; Lambda adds its own start, about the same for every Python function.
+folder, the layers of `.aws-sam/build` (made by scripts/sam-build) and boto3. Lambda adds its own start, about the
+same for every Python function.
 """
 
 import os

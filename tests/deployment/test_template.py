@@ -24,7 +24,7 @@ def translated() -> Template:
 
 
 def validate(path: Path) -> subprocess.CompletedProcess[str]:
-    command = [ROOT / "scripts" / "sam", "validate", "--lint", "--template", path]
+    command: list[str | Path] = [ROOT / "scripts" / "sam", "validate", "--lint", "--template", path]
     env = os.environ | {"AWS_DEFAULT_REGION": "eu-central-1"}
     return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
 

@@ -68,7 +68,18 @@ def deploy(built: Built, server: AlopexServer, directory: Path) -> Iterator[Depl
 def deployment(built: Built, server: AlopexServer, tmp_path: Path) -> Iterator[Deployment]:
     """The stack on a fresh real server, migrated, with an owner."""
     for deployed in deploy(built, server, tmp_path / "functions"):
-        deployed.install()
+        deployed.migrate()
+        deployed.become("me")
+        yield deployed
+
+
+@pytest.fixture(scope="module")
+def shared_deployment(
+    built: Built, shared_server: AlopexServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Deployment]:
+    """A migrated stack for a module of tests that break nothing. Each becomes an owner of its own."""
+    for deployed in deploy(built, shared_server, tmp_path_factory.mktemp("shared") / "functions"):
+        deployed.migrate()
         yield deployed
 
 

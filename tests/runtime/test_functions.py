@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import json
+import secrets
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -39,6 +40,14 @@ def applet(sink: Sink, *, trigger: str, body: str) -> dict[str, Any]:
             }
         ],
     }
+
+
+@pytest.fixture
+def deployment(shared_deployment: Deployment) -> Deployment:
+    """The module's stack with a new owner and empty queues; its functions are warm."""
+    shared_deployment.become(f"owner-{secrets.token_hex(4)}")
+    shared_deployment.aws.take("WakeupQueue")
+    return shared_deployment
 
 
 @pytest.fixture

@@ -97,6 +97,7 @@ class Aws:
 
     def down(self) -> None:
         """Let nobody reach it any more. Queues are kept."""
+        assert self._server is not None, "it is down already"
         self._server.stop()
         self._server = None
 

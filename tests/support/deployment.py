@@ -65,15 +65,18 @@ class Deployment:
 
     def whenthen(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run the real command against the database."""
-        command = [Path(sys.executable).with_name("whenthen"), *arguments]
+        command: list[str | Path] = [Path(sys.executable).with_name("whenthen"), *arguments]
         env = os.environ | {"ALOPEX_URL": self.server.url, "ALOPEX_API_KEY": self.server.api_key}
         return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
 
-    def install(self) -> None:
-        """Migrate, and make an owner: what docs/aws.md says to do after the first deployment."""
+    def migrate(self) -> None:
+        """Bring the schema up to date, as docs/aws.md says."""
         migrated = self.whenthen("db", "migrate")
         assert migrated.returncode == 0, migrated.stderr
-        created = self.whenthen("owner", "create", "me")
+
+    def become(self, owner: str) -> None:
+        """Make an owner and use its keys from now on; nothing of other owners is seen."""
+        created = self.whenthen("owner", "create", owner)
         assert created.returncode == 0, created.stderr
         keys = dict(line.split(" key: ") for line in created.stdout.splitlines())
         self.api_key, self.webhook_key = keys["api"], keys["webhook"]

@@ -1,4 +1,7 @@
-"""Prints a SAM template as the CloudFormation that AWS makes of it, as JSON. Runs in the environment of `scripts/sam`."""
+"""Prints a SAM template as the CloudFormation that AWS makes of it, as JSON.
+
+Runs in the environment of `scripts/sam`.
+"""
 
 import json
 import sys

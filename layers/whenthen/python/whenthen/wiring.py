@@ -102,18 +102,21 @@ def open_database(settings: Settings) -> Database:
     if not target:
         settings.home.mkdir(parents=True, exist_ok=True)
         return connect(str(settings.home / "whenthen.alopex"))
-    api_key = settings.alopex_api_key.get_secret_value()
-    if settings.alopex_api_key_secret:
-        # Only with a secret's name is boto3 worth its import.
-        from aws_lambda_powertools.utilities.parameters import get_secret
-        from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError
+    if not settings.alopex_api_key_secret:
+        api_key = settings.alopex_api_key.get_secret_value()
+        return connect(target, api_key=api_key or None, ca_file=settings.alopex_ca_file)
+    # Only with a secret's name is boto3 worth its import.
+    from aws_lambda_powertools.utilities.parameters import get_secret
+    from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError
 
+    def read_key(*, again: bool = True) -> str:
         try:
-            api_key = str(get_secret(settings.alopex_api_key_secret))
+            return str(get_secret(settings.alopex_api_key_secret, force_fetch=again))
         except GetParameterError as error:
             # Without its key the database is as good as down: an event goes to the intake queue.
             raise Unreachable(f"The database's key can't be read: {error}") from error
-    return connect(target, api_key=api_key or None, ca_file=settings.alopex_ca_file)
+
+    return connect(target, api_key=read_key(again=False), ca_file=settings.alopex_ca_file, read_key_again=read_key)
 
 
 def _queue(name: str, url: str) -> Queue:

@@ -4,7 +4,7 @@ import re
 import ssl
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -80,6 +80,8 @@ class ServerDatabase:
         The server's shared key, or None.
     ca_file:
         PEM file of a private authority that signed the server's certificate, or None for the system's.
+    read_key_again:
+        Returns the key as it is now; asked once when the server refuses `api_key`, which may have been changed.
 
     Raises
     ------
@@ -89,8 +91,16 @@ class ServerDatabase:
 
     embedded = False
 
-    def __init__(self, url: str, *, api_key: str | None = None, ca_file: Path | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        api_key: str | None = None,
+        ca_file: Path | None = None,
+        read_key_again: Callable[[], str] | None = None,
+    ) -> None:
         self._url = url
+        self._read_key_again = read_key_again
         self._options: dict[str, Any] = {"api_key": api_key}
         if ca_file is not None:
             self._options["ssl_context"] = ssl.create_default_context(cafile=ca_file)
@@ -102,6 +112,17 @@ class ServerDatabase:
 
     def execute(self, sql: str, *, timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS) -> Rows:
         """See `Database.execute`."""
+        try:
+            return self._execute(sql, timeout_seconds)
+        except Unauthorized:
+            key = self._read_key_again() if self._read_key_again else self._options["api_key"]
+            if key == self._options["api_key"]:
+                raise
+        self._options["api_key"] = key
+        self.close()
+        return self._execute(sql, timeout_seconds)
+
+    def _execute(self, sql: str, timeout_seconds: float) -> Rows:
         try:
             connection = self._idle.pop()
         except IndexError:
@@ -153,10 +174,19 @@ class EmbeddedDatabase:
             self._connection = None
 
 
-def connect(target: str, *, api_key: str | None = None, ca_file: Path | None = None) -> Database:
-    """Return the database at `target`: a server's URL, a path, or ``:memory:``. Opens no socket yet."""
+def connect(
+    target: str,
+    *,
+    api_key: str | None = None,
+    ca_file: Path | None = None,
+    read_key_again: Callable[[], str] | None = None,
+) -> Database:
+    """Return the database at `target`: a server's URL, a path, or ``:memory:``. Opens no socket yet.
+
+    The other parameters are those of `ServerDatabase`.
+    """
     if target.startswith(("http://", "https://")):
-        return ServerDatabase(target, api_key=api_key, ca_file=ca_file)
+        return ServerDatabase(target, api_key=api_key, ca_file=ca_file, read_key_again=read_key_again)
     return EmbeddedDatabase(target)
 
 
