@@ -87,26 +87,36 @@ async def call_app(app: ASGIApp, scope: Scope) -> int:
 
 
 def rate_of_app(app: ASGIApp, path: str, seconds: float, clients: int = CLIENTS) -> float:
-    """Return answers a second of `clients` concurrent clients; every answer must be a 200.
+    """Return answers a second of `clients` concurrent clients within `seconds`; every answer must be a 200.
 
     Raises
     ------
     AssertionError
         An answer was something else.
     """
+    end = time.perf_counter() + seconds
+    return _rate(app, path, clients, lambda _done: time.perf_counter() < end)
 
-    async def client(number: int, end: float) -> int:
-        done = 0
-        while time.perf_counter() < end:
-            status = await call_app(app, get_scope(path, f"value1={number}-{done}"))
+
+def rate_of_app_calls(app: ASGIApp, path: str, calls: int, clients: int = CLIENTS) -> float:
+    """Return answers a second of `clients` concurrent clients that send `calls` requests. As `rate_of_app`."""
+    return _rate(app, path, clients, lambda done: done < calls)
+
+
+def _rate(app: ASGIApp, path: str, clients: int, goes_on: Callable[[int], bool]) -> float:
+    started = 0
+
+    async def client() -> None:
+        nonlocal started
+        while goes_on(started):
+            started += 1
+            status = await call_app(app, get_scope(path, f"value1={started}"))
             assert status == 200, status
-            done += 1
-        return done
 
     async def all_clients() -> float:
         begun = time.perf_counter()
-        done = await asyncio.gather(*(client(number, begun + seconds) for number in range(clients)))
-        return sum(done) / (time.perf_counter() - begun)
+        await asyncio.gather(*(client() for _ in range(clients)))
+        return started / (time.perf_counter() - begun)
 
     return asyncio.run(all_clients())
 

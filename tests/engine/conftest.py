@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
+import time_machine
 
-from tests.support.embedded import House, make_house
+from tests.support.embedded import START, House, make_house, notification
 from tests.support.sink import Sink
 
 
@@ -13,6 +14,28 @@ def house() -> Iterator[House]:
     """A fresh product with one owner and nothing else."""
     with make_house() as house:
         yield house
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[House]:
+    """A house for tests that leave nothing behind."""
+    with make_house() as house:
+        yield house
+
+
+@pytest.fixture
+def listening(house: House) -> House:
+    """A house that shows the three values of `door`, and the payload of its JSON form."""
+    house.make_applet(actions=[notification("[{{Value1}}|{{Value2}}|{{Value3}}]")])
+    house.make_applet(kind="json_event", actions=[notification("{{JsonPayload}}")])
+    return house
+
+
+@pytest.fixture
+def clock() -> Iterator[time_machine.Traveller]:
+    """The clock, five minutes into a slot."""
+    with time_machine.travel(START) as traveller:
+        yield traveller
 
 
 @pytest.fixture(scope="module")

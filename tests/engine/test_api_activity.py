@@ -8,7 +8,9 @@ import pytest
 import time_machine
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from tests.support.embedded import House, notification
+from whenthen.store.progress import Progress
 from whenthen.store.slots import open_slot
 
 MINUTE = 60_000
@@ -29,13 +31,13 @@ def pages(house: House, path: str, limit: int, **query: str) -> list[dict[str, A
     raise AssertionError("the pages have no end")
 
 
-def insert(house: House, slot: str, rows: list[tuple[str, int, str, str]]) -> None:
-    """Executions (id, occurred at, state, applet) in one slot's table."""
-    for identifier, occurred_at, state, applet in rows:
-        house.database.execute(
-            f"INSERT INTO executions_{slot} VALUES ('{slot}.{identifier}.{applet}', 'e', '{applet}', 'owner', "
-            f"'{state}', '', {occurred_at}, 0, NULL, '', 0, 0, -1, '[]', 1)"
-        )
+def row(slot: str, identifier: str, occurred_at: int, state: str = "succeeded", applet: str = "a") -> str:
+    """A final execution as an SQL row."""
+    progress = Progress(finished_at=1).to_json()
+    return (
+        f"('{slot}.{identifier}.{applet}', '{applet}', 'owner', {occurred_at}, '{state}', "
+        f"NULL, NULL, '', -1, '{progress}')"
+    )
 
 
 def insert_many(house: House, table: str, rows: list[str]) -> None:
@@ -58,15 +60,17 @@ def test_pages_cover_everything_once(house: House, rows: list[tuple[int, int, in
     open_slots(house)
     house.database.execute(";".join(f"DELETE FROM executions_{slot}" for slot in SLOTS))
     for number, (slot, age, tick, failed) in enumerate(rows):
-        end = T0 + (slot - 1) * 30 * MINUTE + 30 * MINUTE
-        occurred_at = end - 1 - age * MINUTE - tick
-        insert(house, SLOTS[slot], [(f"{number:03}", occurred_at, "failed" if failed else "succeeded", f"a{tick}")])
+        occurred_at = T0 + slot * 30 * MINUTE - 1 - age * MINUTE - tick
+        state = "failed" if failed else "succeeded"
+        insert_many(
+            house, f"executions_{SLOTS[slot]}", [row(SLOTS[slot], f"{number:03}", occurred_at, state, f"a{tick}")]
+        )
     found = pages(house, "/activity", limit)
     identifiers = [item["execution_id"] for item in found]
     assert len(identifiers) == len(set(identifiers)) == len(rows)
     assert [item["occurred_at"] for item in found] == sorted((item["occurred_at"] for item in found), reverse=True)
-    failed = pages(house, "/activity", limit, state="failed")
-    assert [item["execution_id"] for item in failed] == [i["execution_id"] for i in found if i["state"] == "failed"]
+    refused = pages(house, "/activity", limit, state="failed")
+    assert [item["execution_id"] for item in refused] == [i["execution_id"] for i in found if i["state"] == "failed"]
     of_applet = pages(house, "/activity", limit, applet="a1")
     assert [i["execution_id"] for i in of_applet] == [i["execution_id"] for i in found if i["applet_id"] == "a1"]
 
@@ -74,9 +78,8 @@ def test_pages_cover_everything_once(house: House, rows: list[tuple[int, int, in
 @pytest.mark.parametrize("limit", [7, 199, 200])
 def test_more_in_a_slot_than_the_store_reads_at_once(house: House, limit: int) -> None:
     open_slots(house)
-    row = f"'e', 'a', 'owner', 'succeeded', '', {T0}, 0, NULL, '', 0, 0, -1, '[]', 1"
     for slot, count in zip(SLOTS, (30, 430, 0), strict=True):
-        insert_many(house, f"executions_{slot}", [f"('{slot}.{n:04}.a', {row})" for n in range(count)])
+        insert_many(house, f"executions_{slot}", [row(slot, f"{n:04}", T0) for n in range(count)])
     found = [item["execution_id"] for item in pages(house, "/activity", limit)]
     assert len(found) == len(set(found)) == 460
 

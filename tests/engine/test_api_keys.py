@@ -3,13 +3,15 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from starlette.testclient import TestClient
+
 from tests.support.embedded import LOOPBACK, House, applet
 from whenthen.engine import listeners
 from whenthen.settings import Settings
 from whenthen.store.database import Rows
+from whenthen.store.triggers import find_trigger
 from whenthen.web import hooks
 from whenthen.wiring import Runtime
-from starlette.testclient import TestClient
 
 
 def make_key(house: House, kind: str = "webhook") -> dict[str, str]:
@@ -53,9 +55,7 @@ def test_a_revoked_webhook_key_is_refused_by_warm_processes(house: House) -> Non
     house.make_applet()
     house.make_applet(event="gate", kind="json_event")
     made = make_key(house)
-    runtime = Runtime(
-        Settings.read(LOOPBACK), database=house.database, wakeups=house.wakeups, arrivals=house.arrivals
-    )
+    runtime = Runtime(Settings.read(LOOPBACK), database=house.database, wakeups=house.wakeups, arrivals=house.arrivals)
     other_process = TestClient(hooks.make_app(runtime))
     paths = [f"/trigger/door/with/key/{made['key']}", f"/trigger/gate/json/with/key/{made['key']}"]
     for client in (house.hooks, other_process):
@@ -86,10 +86,9 @@ def test_a_key_of_an_owner_with_many_triggers(house: House) -> None:
 def test_a_key_revoked_between_two_reads_is_not_remembered(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     house.make_applet()
     made = make_key(house)
-    find_trigger = listeners.find_trigger
 
     def revoke_first(database: object, identity: str) -> object:
-        monkeypatch.setattr(listeners, "find_trigger", find_trigger)
+        monkeypatch.undo()
         assert house.call("DELETE", f"/keys/{made['id']}").status_code == 204
         return find_trigger(house.database, identity)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
+
 from tests.support.embedded import LOOPBACK, House
 from whenthen.errors import Unavailable
 from whenthen.queues.memory import MemoryQueue
@@ -145,7 +146,7 @@ def test_the_database_is_down(house: House, error: StoreError, warm: bool) -> No
 
 def test_both_are_down(house: House) -> None:
     class Broken(MemoryQueue):
-        def send(self, bodies: Any, *, delay_seconds: int = 0) -> None:
+        def send(self, *_: Any, **__: Any) -> None:
             raise Unavailable("the queue can't be reached")
 
     house.make_applet()
@@ -197,7 +198,7 @@ def test_a_wrong_key_while_the_database_was_down_is_dropped_later(house: House) 
 
 
 def test_a_lost_wake_up_queue_loses_no_event(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(bodies: Any, *, delay_seconds: int = 0) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
         raise Unavailable
 
     house.make_applet()

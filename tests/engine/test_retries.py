@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import time_machine
+
 from tests.support.embedded import House, web_request
 from tests.support.processes import free_port
 from tests.support.sink import Reply, Sink

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.support.alopex import MakeServer
 from tests.support.local import LocalRun, commands, run_command, shell
 from tests.support.processes import free_port

@@ -8,12 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.stores import PLACES, SLOT, T0, Place, at_once, open_place, reserve
-from whenthen.store.database import Database
-from whenthen.store.errors import GuardFailed
+from tests.support.stores import APPLET, PLACES, SLOT, T0, Place, at_once, id_of, open_place, reserve
+from whenthen.clock import Deadline, now_ms
+from whenthen.engine import claims
+from whenthen.engine.runs import Run
+from whenthen.model.applet import ActionRef, Applet, TriggerRef
+from whenthen.store.applets import AppletRow, insert_applet, update_applet
+from whenthen.store.database import DEFAULT_TIMEOUT_SECONDS, Database, Rows
+from whenthen.store.errors import GuardFailed, OutcomeUnknown
+from whenthen.store.events import EventRow, reserve_event
 from whenthen.store.executions import (
     ExecutionRow,
     Outcome,
+    Record,
     State,
     claim,
     find_execution,
@@ -26,11 +33,18 @@ from whenthen.store.executions import (
     requeue,
     wake_again,
 )
+from whenthen.store.inbox import Message, list_messages
+from whenthen.store.progress import NOT_BEGUN, Progress
 from whenthen.store.slots import count_open, list_slots, open_slot, set_settled
 from whenthen.store.statements import Script
+from whenthen.store.triggers import TriggerRow, insert_trigger
 
 LEASE = T0 + 30_000
 ALWAYS = (2**63 - 1, "")
+ENDED = Progress(step=1, tries=2, reason="so", attempts=({"action": 0},), finished_at=T0 + 5)
+DIED = Progress(tries=1, reason="died", attempts=({"action": "x"},))
+
+type Change = Callable[[Script], None]
 
 
 @pytest.fixture(params=PLACES)
@@ -39,20 +53,71 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
         yield found
 
 
-def run(database: Database, *changes: Callable[[Script], None]) -> None:
+class LostAnswers:
+    """A database that does what it is told, and whose first answer to a change is lost on the way.
+
+    Attributes:
+        lost: how many answers were.
+    """
+
+    embedded = True
+
+    def __init__(self, inner: Database) -> None:
+        self._inner = inner
+        self.lost = 0
+
+    def execute(self, sql: str, *, timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS) -> Rows:
+        rows = self._inner.execute(sql, timeout_seconds=timeout_seconds)
+        if "UPDATE" in sql and not self.lost:
+            self.lost += 1
+            raise OutcomeUnknown
+        return rows
+
+    def close(self) -> None:
+        """The inner one is its owner's."""
+
+
+def run(database: Database, *changes: Change) -> None:
     script = Script()
     for change in changes:
         change(script)
     database.execute(script.sql)
 
 
-def try_claim(database: Database, execution_ids: list[str], token: str, now: int = T0) -> list[str]:
-    """The ids that are `token`'s now."""
+def refused(database: Database, *changes: Change, column: str = "state") -> None:
+    """Run the changes, of which one comes too late: the script is refused and no row has changed."""
+    before = everything(database)
+    with pytest.raises(GuardFailed) as failed:
+        run(database, *changes)
+    assert failed.value.column == column
+    assert everything(database) == before
+
+
+def everything(database: Database) -> list[ExecutionRow]:
+    return list_activity(database, SLOT, "owner", applet_id="", state="", before=ALWAYS)
+
+
+def claiming(execution_id: str, token: str, now: int = T0) -> Change:
+    return lambda script: claim(script, execution_id, claim=token, now=now, lease_until=now + 30_000)
+
+
+def marking(execution_id: str, token: str, step: int = 0) -> Change:
+    return lambda script: mark_sending(script, execution_id, claim=token, step=step)
+
+
+def recording(execution_id: str, token: str, state: State = State.SUCCEEDED) -> Change:
+    return lambda script: record_outcome(script, outcome(execution_id, token, state))
+
+
+def try_claim(database: Database, execution_id: str, token: str, now: int = T0) -> bool:
+    """Whether it is `token`'s now."""
     script = Script()
-    for execution_id in execution_ids:
-        claim(script, execution_id, claim=token, now=now, lease_until=now + 30_000)
-    records = read_records(database, script, execution_ids=execution_ids, timeout_seconds=30)
-    return [record.id for record in records if record.claim == token]
+    claiming(execution_id, token, now)(script)
+    try:
+        records = read_records(database, script, execution_ids=[execution_id])
+    except GuardFailed:
+        return False
+    return records[execution_id].holder == token
 
 
 def read(database: Database, execution_id: str) -> ExecutionRow:
@@ -62,103 +127,354 @@ def read(database: Database, execution_id: str) -> ExecutionRow:
 
 
 def outcome(execution_id: str, token: str, state: State = State.SUCCEEDED, **changes: object) -> Outcome:
-    made = Outcome(execution_id, token, state, "so", T0, None, 1, 2, -1, '["attempt"]', T0 + 5)
-    return replace(made, **changes)  # type: ignore[arg-type]
+    return replace(Outcome(execution_id, token, state, ENDED), **changes)  # type: ignore[arg-type]
+
+
+def message(execution_id: str) -> Message:
+    return Message(f"{execution_id}.0", "owner", APPLET, execution_id, T0, "title", "body", "")
+
+
+def message_ids(database: Database) -> list[str]:
+    return sorted(found.execution_id for found in list_messages(database, "owner", before=ALWAYS))
+
+
+def held(records: dict[str, Record], token: str) -> set[str]:
+    return {record.id for record in records.values() if record.holder == token}
+
+
+def running(execution_id: str, token: str, step: int = 0) -> Run:
+    applet = Applet(
+        name="a", trigger=TriggerRef(service="s", trigger="t"), actions=(ActionRef(service="s", action="a"),)
+    )
+    return Run(execution_id, "owner", token, applet, {}, step, 0, [])
 
 
 def test_sixteen_claim_one_and_one_has_it(place: Place) -> None:
     execution_id = reserve(place.database, "one")
     place.boundary()
-    winners = at_once(16, lambda worker: try_claim(place.database, [execution_id], f"w{worker}"))
-    assert [*chain(*winners)] == [execution_id]
+    won = at_once(16, lambda worker: try_claim(place.database, execution_id, f"w{worker}"))
+    assert won.count(True) == 1
     row = read(place.database, execution_id)
-    assert (row.state, row.wake_at) == (State.RUNNING, LEASE)
-    assert winners[int(row.claim[1:])] == [execution_id]
+    assert (row.state, row.due_at, row.wake_at) == (State.RUNNING, None, LEASE)
+    assert won[int(row.claim[1:])]
 
 
 def test_none_is_dropped_and_none_is_taken_twice(place: Place) -> None:
-    """Given many executions and many workers, when all claim all in batches, then each has exactly one (F16)."""
-    ids = [reserve(place.database, str(number)) for number in range(20)]
+    """Given many executions and many workers, when all claim all in batches, then each has exactly one (F16, F18)."""
+    ids = [reserve(place.database, str(number)) for number in range(40)]
     place.boundary()
+    deadline = Deadline(60)
 
-    def work(worker: int) -> list[str]:
-        order = ids[worker:] + ids[:worker]
+    def work(worker: int) -> list[tuple[str, str]]:
+        order = ids[worker * 3 % 40 :] + ids[: worker * 3 % 40]
         batches = [order[start : start + 10] for start in range(0, len(order), 10)]
-        return [won for batch in batches for won in try_claim(place.database, batch, f"w{worker}")]
+        token = f"w{worker}"
+        taken: set[str] = set()
+        for batch in batches:
+            now_held = held(claims.claim(place.database, batch, token, deadline), token)
+            assert now_held <= set(batch)
+            assert not now_held & taken
+            taken |= now_held
+        return [(execution_id, token) for execution_id in taken]
 
-    taken = Counter(chain(*at_once(8, work)))
-    assert taken == Counter(ids)
+    taken = list(chain(*at_once(16, work)))
+    assert Counter(execution_id for execution_id, _ in taken) == Counter(ids)
+    rows = {row.execution_id: row for row in everything(place.database)}
+    assert all(rows[execution_id].claim == token for execution_id, token in taken)
+    assert {row.state for row in rows.values()} == {State.RUNNING}
 
 
-def test_a_claim_waits_for_its_time_and_reads_all_it_needs(place: Place) -> None:
+def test_a_claim_waits_for_its_time(place: Place) -> None:
     execution_id = reserve(place.database, "later", now=T0 + 10)
     place.boundary()
-    assert try_claim(place.database, [execution_id], "early", now=T0 + 9) == []
-    assert try_claim(place.database, [execution_id], "token", now=T0 + 10) == [execution_id]
-    assert try_claim(place.database, [execution_id], "late", now=T0 + 90_000) == []
-    [record] = read_records(place.database, Script(), execution_ids=[execution_id], timeout_seconds=5)
-    assert (record.kind, record.claim, record.body) == ("execution", "token", "[]")
+    queued = read(place.database, execution_id)
+    assert not try_claim(place.database, execution_id, "early", now=T0 + 9)
+    assert read(place.database, execution_id) == queued
+    assert try_claim(place.database, execution_id, "token", now=T0 + 10)
+    claimed = read(place.database, execution_id)
+    assert claimed == replace(queued, state="running", claim="token", due_at=None, wake_at=T0 + 10 + 30_000)
+    assert not try_claim(place.database, execution_id, "late", now=T0 + 90_000)
+    assert read(place.database, execution_id) == claimed
+
+
+def test_a_claim_reads_all_it_needs(place: Place) -> None:
+    """Given an event, three applets and an execution, then one request claims and reads them all."""
+    database, execution_id = place.database, reserve(place.database, "event")
+    script = Script()
+    for name, enabled in ((APPLET, True), ("off", False), ("deleted", True)):
+        row = AppletRow(name, "owner", "t", f'"{name}"', enabled, 1, T0, T0, None)
+        insert_applet(script, row)
+        if name == "deleted":
+            update_applet(script, replace(row, deleted_at=T0, updated_at=T0 + 1), seen_version=1)
+    insert_trigger(script, TriggerRow("t", "owner", "webhooks", "event", "{}", (), 0))
+    reserve_event(script, EventRow("event", "t", T0 + 2, T0, (execution_id,), '"ingredients"'), revision=0)
+    database.execute(script.sql)
+    place.boundary()
+
+    queued = Record(execution_id, "", "queued", T0, NOT_BEGUN.to_json())
+    around = [
+        Record("event", "", "", T0 + 2, '"ingredients"'),
+        Record(APPLET, "owner", "on", T0, f'"{APPLET}"'),
+        Record("off", "owner", "off", T0, '"off"'),
+        Record("deleted", "owner", "deleted", T0 + 1, '"deleted"'),
+    ]
+    found = read_records(
+        database,
+        Script(),
+        execution_ids=[execution_id, id_of("nowhere")],
+        event_ids=["event", "nowhere"],
+        applet_ids=[APPLET, "off", "deleted", "nowhere"],
+    )
+    assert found == {record.id: record for record in [queued, *around]}
+
+    claimed = replace(queued, holder="token", state="running", at=None)
+    found = claims.claim(database, [execution_id], "token", Deadline(30))
+    assert found == {record.id: record for record in [claimed, *around[:2]]}
+
+
+@pytest.mark.parametrize("lost", [0, 1, 2])
+def test_a_claim_of_many_with_one_lost_takes_none(place: Place, lost: int) -> None:
+    """Given three executions of which one is taken, when all are claimed in one script, then nothing has changed."""
+    database, ids = place.database, [reserve(place.database, str(number)) for number in range(3)]
+    assert try_claim(database, ids[lost], "first")
+    place.boundary()
+    refused(database, *(claiming(execution_id, "second") for execution_id in ids))
+    assert Counter(row.claim for row in everything(database)) == {"": 2, "first": 1}
+
+
+def test_a_claim_takes_exactly_what_may_be_claimed(place: Place) -> None:
+    database = place.database
+    ids = {name: reserve(database, name) for name in ("due", "taken", "waiting", "postponed", "final", "unknown")}
+    ids |= {"later": reserve(database, "later", now=now_ms() + 3_600_000), "nowhere": id_of("nowhere")}
+    wait = now_ms() + 3_600_000
+    for name in ("taken", "waiting", "postponed", "final", "unknown"):
+        assert try_claim(database, ids[name], "first")
+    waits = {"waiting": {"due_at": T0, "wake_at": T0}, "postponed": {"due_at": wait, "wake_at": wait}}
+    for name, times in waits.items():
+        run(database, lambda s: record_outcome(s, outcome(ids[name], "first", State.WAITING, **times)))  # noqa: B023
+    run(database, recording(ids["final"], "first"), recording(ids["unknown"], "first", State.UNKNOWN))
+    place.boundary()
+    before = {row.execution_id: row for row in everything(database)}
+
+    records = claims.claim(database, list(ids.values()), "second", Deadline(30))
+    expected = {ids["due"], ids["waiting"]}
+    assert held(records, "second") == expected
+    assert set(records) == set(before)
+    after = {row.execution_id: row for row in everything(database)}
+    assert {name for name in before if after[name] != before[name]} == expected
+    assert {(after[name].state, after[name].claim, after[name].due_at) for name in expected} == {
+        ("running", "second", None)
+    }
+    assert all((after[name].wake_at or 0) > now_ms() + 30_000 for name in expected)
+
+    # What is nobody's to claim is no error either.
+    nothing = claims.claim(database, [ids["final"], ids["nowhere"]], "third", Deadline(30))
+    assert held(nothing, "third") == set()
+
+
+def test_a_claim_whose_answer_was_lost_is_still_ours(place: Place) -> None:
+    """Given that a claim was written but not answered, when it is sent again, then it has what it had (F18)."""
+    ids = [reserve(place.database, str(number)) for number in range(3)]
+    assert try_claim(place.database, ids[1], "other")
+    place.boundary()
+    flaky = LostAnswers(place.database)
+    assert held(claims.claim(flaky, ids, "token", Deadline(30)), "token") == {ids[0], ids[2]}
+    assert flaky.lost == 1
+    assert held(claims.claim(place.database, ids, "token", Deadline(30)), "token") == {ids[0], ids[2]}
+    assert read(place.database, ids[1]).claim == "other"
 
 
 def test_an_outcome_counts_only_for_its_claim(place: Place) -> None:
     database, execution_id = place.database, reserve(place.database, "one")
-    try_claim(database, [execution_id], "token")
+    assert try_claim(database, execution_id, "token")
     place.boundary()
     claimed = read(database, execution_id)
 
-    run(database, lambda s: mark_sending(s, execution_id, claim="stale", step=0, lease_until=LEASE + 1))
-    run(database, lambda s: record_outcome(s, outcome(execution_id, "stale")))
+    refused(database, marking(execution_id, "stale"), column="sending")
+    refused(database, recording(execution_id, "stale"))
     assert read(database, execution_id) == claimed
 
-    run(database, lambda s: mark_sending(s, execution_id, claim="token", step=0, lease_until=LEASE + 1))
-    assert read(database, execution_id) == replace(claimed, sending=0, wake_at=LEASE + 1)
-    run(database, lambda s: record_outcome(s, outcome(execution_id, "token")))
-    ended = replace(
-        claimed, state="succeeded", reason="so", wake_at=None, step=1, tries=2, attempts='["attempt"]',
-        finished_at=T0 + 5,
-    )  # fmt: skip
+    run(database, marking(execution_id, "token"))
+    assert read(database, execution_id) == replace(claimed, sending=0)
+    run(database, recording(execution_id, "token"))
+    ended = replace(claimed, state="succeeded", wake_at=None, sending=-1, progress=ENDED)
     assert read(database, execution_id) == ended
 
-    run(database, lambda s: record_outcome(s, outcome(execution_id, "token", State.FAILED)))
-    run(database, lambda s: mark_sending(s, execution_id, claim="token", step=3, lease_until=LEASE))
+    refused(database, recording(execution_id, "token", State.FAILED))
+    refused(database, marking(execution_id, "token", step=3), column="sending")
     assert read(database, execution_id) == ended
+
+
+def test_a_script_with_one_lost_outcome_records_none(place: Place) -> None:
+    database, ids = place.database, [reserve(place.database, str(number)) for number in range(3)]
+    run(database, *(claiming(execution_id, "token") for execution_id in ids))
+    run(database, recording(ids[1], "token"))
+    place.boundary()
+    refused(database, *(recording(execution_id, "token", State.FAILED) for execution_id in ids))
+    refused(database, *(marking(execution_id, "token") for execution_id in ids), column="sending")
+
+
+def test_only_what_is_held_is_marked(place: Place) -> None:
+    """Given runs of which some were taken away, when requests may leave, then only those held are said to."""
+    database = place.database
+    ids = [reserve(database, str(number)) for number in range(5)]
+    for execution_id in ids:
+        assert try_claim(database, execution_id, "token")
+    run(database, recording(ids[1], "token", State.UNKNOWN))
+    [due] = [row for row in list_due(database, SLOT, LEASE) if row.execution_id == ids[2]]
+    run(database, lambda s: release(s, due, state=State.QUEUED, progress=DIED, due_at=T0, wake_at=LEASE))
+    run(database, recording(ids[3], "token"))
+    place.boundary()
+    runs = [running(execution_id, "token", step) for step, execution_id in enumerate(ids)]
+    before = {row.execution_id: row for row in everything(database)}
+    marked = {name: replace(row, sending=ids.index(name)) for name, row in before.items() if name in (ids[0], ids[4])}
+
+    for store in (LostAnswers(database), database):
+        assert claims.mark_sending(store, runs, Deadline(30)) == {ids[0], ids[4]}
+        assert {row.execution_id: row for row in everything(database)} == before | marked
+    assert claims.mark_sending(database, runs[1:4], Deadline(30)) == set()
+    assert claims.mark_sending(database, [], Deadline(30)) == set()
+
+
+def test_a_late_outcome_is_left_out_and_the_others_are_recorded(place: Place) -> None:
+    """Given outcomes of which one comes too late, then the others are recorded with their messages, and it is not."""
+    database = place.database
+    ids = [reserve(database, str(number)) for number in range(4)]
+    for execution_id in ids:
+        assert try_claim(database, execution_id, "token")
+    [due] = [row for row in list_due(database, SLOT, LEASE) if row.execution_id == ids[1]]
+    run(database, lambda s: release(s, due, state=State.QUEUED, progress=DIED, due_at=T0, wake_at=LEASE))
+    assert try_claim(database, ids[1], "other")
+    place.boundary()
+    before = {row.execution_id: row for row in everything(database)}
+    outcomes = [
+        outcome(ids[0], "token"),
+        outcome(ids[1], "token"),
+        outcome(ids[2], "token", State.RUNNING, wake_at=LEASE + 7),
+        outcome(ids[3], "token", State.UNKNOWN),
+    ]
+    messages = [message(execution_id) for execution_id in ids]
+    expected = before | {
+        ids[0]: replace(before[ids[0]], state="succeeded", wake_at=None, progress=ENDED),
+        ids[2]: replace(before[ids[2]], wake_at=LEASE + 7, progress=ENDED),
+        ids[3]: replace(before[ids[3]], state="unknown", wake_at=None, progress=ENDED),
+    }
+
+    def assert_recorded() -> None:
+        assert {row.execution_id: row for row in everything(database)} == expected
+        assert message_ids(database) == [ids[0], ids[2], ids[3]]
+
+    assert claims.record(database, outcomes, messages, Deadline(30)) == {ids[0], ids[2], ids[3]}
+    assert_recorded()
+    # Again, as after an answer that was lost: the same rows. What has become final is not held any more; what
+    # goes on is, so the worker goes on with it.
+    assert claims.record(database, outcomes, messages, Deadline(30)) == {ids[2], ids[3]}
+    assert_recorded()
+    assert claims.record(database, outcomes[1:2], messages[1:2], Deadline(30)) == set()
+    assert claims.record(database, [], [], Deadline(30)) == set()
+    assert_recorded()
+
+
+def test_outcomes_whose_answer_was_lost_are_recorded_once(place: Place) -> None:
+    database = place.database
+    ids = [reserve(database, str(number)) for number in range(3)]
+    run(database, *(claiming(execution_id, "token") for execution_id in ids))
+    place.boundary()
+    outcomes = [
+        outcome(ids[0], "token"),
+        outcome(ids[1], "token", State.RUNNING, wake_at=LEASE),
+        outcome(ids[2], "token", State.WAITING, due_at=T0 + 9, wake_at=T0 + 10),
+    ]
+    flaky = LostAnswers(database)
+    assert claims.record(flaky, outcomes, [message(ids[0]), message(ids[1])], Deadline(30)) == {ids[1]}
+    assert flaky.lost == 1
+    rows = [read(database, execution_id) for execution_id in ids]
+    assert [(row.state, row.claim, row.due_at, row.wake_at, row.progress) for row in rows] == [
+        ("succeeded", "token", None, None, ENDED),
+        ("running", "token", None, LEASE, ENDED),
+        ("waiting", "token", T0 + 9, T0 + 10, ENDED),
+    ]
+    assert message_ids(database) == ids[:2]
 
 
 def test_a_late_answer_replaces_unknown_for_its_own_claim_only(place: Place) -> None:
     database, execution_id = place.database, reserve(place.database, "one")
-    try_claim(database, [execution_id], "token")
-    run(database, lambda s: record_outcome(s, outcome(execution_id, "token", State.UNKNOWN, sending=0)))
+    assert try_claim(database, execution_id, "token")
+    run(database, marking(execution_id, "token"))
+    [due] = list_due(database, SLOT, LEASE)
+    run(database, lambda s: release(s, due, state=State.UNKNOWN, progress=DIED, due_at=None, wake_at=None))
     place.boundary()
-    run(database, lambda s: record_outcome(s, outcome(execution_id, "other")))
-    assert read(database, execution_id).state == State.UNKNOWN
-    run(database, lambda s: record_outcome(s, outcome(execution_id, "token")))
-    assert read(database, execution_id).state == State.SUCCEEDED
+    unknown = read(database, execution_id)
+    assert unknown == replace(due, state="unknown", wake_at=None, progress=DIED)
+
+    refused(database, recording(execution_id, "other"))
+    assert claims.record(database, [outcome(execution_id, "other")], [message(execution_id)], Deadline(30)) == set()
+    assert read(database, execution_id) == unknown
+    assert message_ids(database) == []
+
+    late = [outcome(execution_id, "token")]
+    assert claims.record(database, late, [message(execution_id)], Deadline(30)) == {execution_id}
+    ended = replace(unknown, state="succeeded", sending=-1, progress=ENDED)
+    assert read(database, execution_id) == ended
+    assert message_ids(database) == [execution_id]
+    refused(database, recording(execution_id, "token", State.FAILED))
 
 
 def test_a_lease_that_ran_out_is_released_once(place: Place) -> None:
     """Given two sweeps that read the same row, when both release it, then the second changes nothing."""
     database, execution_id = place.database, reserve(place.database, "one")
-    try_claim(database, [execution_id], "token")
+    assert try_claim(database, execution_id, "token")
     place.boundary()
     assert list_due(database, SLOT, LEASE - 1) == []
     [due] = list_due(database, SLOT, LEASE)
 
-    def again(row: object = due, state: State = State.QUEUED) -> Callable[[Script], None]:
-        return lambda script: release(
-            script, row, state=state, reason="died", attempts='["x"]', wake_at=LEASE + 9, finished_at=None  # type: ignore[arg-type]
-        )  # fmt: skip
+    def again(row: ExecutionRow = due, state: State = State.QUEUED) -> Change:
+        return lambda script: release(script, row, state=state, progress=DIED, due_at=T0, wake_at=LEASE + 9)
 
     before = read(database, execution_id)
-    run(database, again(replace(due, claim="other")), again(replace(due, wake_at=LEASE - 1)))
+    for other in ({"claim": "other"}, {"wake_at": LEASE - 1}, {"sending": 0}):
+        refused(database, again(replace(due, **other)))
     assert read(database, execution_id) == before
-    run(database, again(), again(state=State.FAILED))
-    released = replace(before, state="queued", reason="died", tries=1, attempts='["x"]', wake_at=LEASE + 9)
+    run(database, again())
+    released = replace(before, state="queued", due_at=T0, wake_at=LEASE + 9, progress=DIED)
     assert read(database, execution_id) == released
+    refused(database, again(state=State.FAILED))
+    refused(database, again(replace(due, wake_at=LEASE + 9)))
 
     # The dead worker wakes up after all; then another takes over, and the dead one's lease is not it.
-    assert try_claim(database, [execution_id], "second", now=LEASE) == [execution_id]
-    run(database, again(), lambda s: record_outcome(s, outcome(execution_id, "token")))
+    refused(database, marking(execution_id, "token"), column="sending")
+    refused(database, recording(execution_id, "token"))
+    assert try_claim(database, execution_id, "second", now=LEASE)
+    refused(database, again())
+    refused(database, recording(execution_id, "token"))
     assert (read(database, execution_id).claim, read(database, execution_id).state) == ("second", "running")
+
+
+def test_a_worker_that_is_late_but_alive_is_not_released_to_run_twice(place: Place) -> None:
+    """Given a lease that the sweep has read as run out, when the worker's request leaves before the release is
+    written, then the release is refused: nothing but `sending` tells that the row has changed.
+    """
+    database, execution_id = place.database, reserve(place.database, "one")
+    assert try_claim(database, execution_id, "token")
+    place.boundary()
+    [seen] = list_due(database, SLOT, LEASE)
+    assert claims.mark_sending(database, [running(execution_id, "token")], Deadline(30)) == {execution_id}
+    assert read(database, execution_id) == replace(seen, sending=0)
+
+    def releasing(row: ExecutionRow, state: State, due_at: int | None, wake_at: int | None) -> Change:
+        return lambda script: release(script, row, state=state, progress=DIED, due_at=due_at, wake_at=wake_at)
+
+    refused(database, releasing(seen, State.QUEUED, T0, LEASE + 9))
+    assert not try_claim(database, execution_id, "second", now=LEASE)
+
+    # And the other way round: what was sent has been answered since, and the worker goes on.
+    [sent] = list_due(database, SLOT, LEASE)
+    step = outcome(execution_id, "token", State.RUNNING, wake_at=LEASE)
+    assert claims.record(database, [step], [], Deadline(30)) == {execution_id}
+    assert read(database, execution_id) == replace(seen, progress=ENDED)
+    refused(database, releasing(sent, State.UNKNOWN, None, None))
+    assert claims.record(database, [outcome(execution_id, "token")], [], Deadline(30)) == {execution_id}
+    assert read(database, execution_id).state == State.SUCCEEDED
 
 
 def test_a_row_is_woken_once(place: Place) -> None:
@@ -166,29 +482,49 @@ def test_a_row_is_woken_once(place: Place) -> None:
     place.boundary()
     [due] = list_due(database, SLOT, T0 + 60_000)
     run(database, lambda s: wake_again(s, due, T0 + 70_000), lambda s: wake_again(s, due, T0 + 99_000))
-    assert read(database, execution_id).wake_at == T0 + 70_000
+    assert read(database, execution_id) == replace(due, wake_at=T0 + 70_000)
+
+    # One that has become final meanwhile stays so, and does not keep the others from being woken.
+    other = reserve(database, "two")
+    seen = list_due(database, SLOT, T0 + 80_000)
+    assert try_claim(database, execution_id, "token")
+    run(database, recording(execution_id, "token"))
+    run(database, *(lambda s, row=row: wake_again(s, row, T0 + 90_000) for row in seen))
+    assert [read(database, name).wake_at for name in (execution_id, other)] == [None, T0 + 90_000]
 
 
 def test_a_final_execution_is_requeued_once(place: Place) -> None:
     database, execution_id = place.database, reserve(place.database, "one")
-    queued = read(database, execution_id)
-    with pytest.raises(GuardFailed):
-        run(database, lambda s: requeue(s, queued, step=0, now=T0, wake_at=T0))
-    try_claim(database, [execution_id], "token")
-    run(database, lambda s: record_outcome(s, outcome(execution_id, "token", State.FAILED)))
+
+    def again(row: ExecutionRow, **times: int) -> Change:
+        progress = Progress(step=1, attempts=row.progress.attempts)
+        return lambda script: requeue(script, row, progress=progress, **({"now": T0, "wake_at": T0} | times))
+
+    refused(database, again(read(database, execution_id)))
+    assert try_claim(database, execution_id, "token")
+    refused(database, again(read(database, execution_id)))
+    run(database, recording(execution_id, "token", State.UNKNOWN))
     place.boundary()
+    unknown = read(database, execution_id)
+    run(database, recording(execution_id, "token", State.FAILED))
     seen = read(database, execution_id)
 
-    with pytest.raises(GuardFailed):
-        run(database, lambda s: requeue(s, replace(seen, finished_at=1), step=0, now=T0, wake_at=T0))
-    run(database, lambda s: requeue(s, seen, step=1, now=T0 + 50, wake_at=T0 + 60))
-    again = read(database, execution_id)
-    assert (again.state, again.claim, again.step, again.tries, again.finished_at) == ("queued", "", 1, 0, None)
-    assert again.attempts == seen.attempts
-    with pytest.raises(GuardFailed):
-        run(database, lambda s: requeue(s, seen, step=1, now=T0, wake_at=T0))
-    run(database, lambda s: record_outcome(s, outcome(execution_id, "token")))
-    assert read(database, execution_id) == again
+    # A late answer since; a run of another claim since.
+    refused(database, again(unknown))
+    refused(database, again(replace(seen, claim="earlier")))
+    run(database, again(seen, now=T0 + 50, wake_at=T0 + 60))
+    requeued = read(database, execution_id)
+    assert requeued == replace(
+        seen,
+        state="queued",
+        claim="",
+        due_at=T0 + 50,
+        wake_at=T0 + 60,
+        progress=Progress(step=1, attempts=seen.progress.attempts),
+    )
+    refused(database, again(seen))
+    refused(database, recording(execution_id, "token"))
+    assert read(database, execution_id) == requeued
 
 
 def test_slots_and_activity(place: Place) -> None:
@@ -196,8 +532,8 @@ def test_slots_and_activity(place: Place) -> None:
     ids = [reserve(database, str(number), now=T0 + number) for number in range(3)]
     open_slot(database, SLOT, T0 + 1)
     open_slot(database, "202602010000", T0 + 2)
-    try_claim(database, ids[:1], "token")
-    run(database, lambda s: record_outcome(s, outcome(ids[0], "token")))
+    assert try_claim(database, ids[0], "token")
+    run(database, recording(ids[0], "token"))
     run(database, lambda s: set_settled(s, "202602010000", T0 + 3))
     place.boundary()
 
@@ -213,6 +549,6 @@ def test_slots_and_activity(place: Place) -> None:
 
     assert page() == ids[::-1]
     assert page(before=(T0 + 2, ids[2])) == ids[1::-1]
-    assert page(state="succeeded", applet_id="applet") == ids[:1]
+    assert page(state="succeeded", applet_id=APPLET) == ids[:1]
     assert page(applet_id="other") == []
     assert list_activity(database, SLOT, "stranger", applet_id="", state="", before=ALWAYS) == []

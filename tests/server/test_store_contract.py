@@ -9,12 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.hostile import HOSTILE, INTEGER
-from tests.support.stores import PLACES, SLOT, T0, Place, at_once, open_place, reserve
+from tests.support.stores import PLACES, SLOT, T0, Place, at_once, id_of, open_place, reserve
+from whenthen.engine.worker import BATCH
 from whenthen.store.applets import AppletRow, find_applet, insert_applet, list_applets, update_applet
-from whenthen.store.database import Database, connect
+from whenthen.store.database import Database, Rows, connect
 from whenthen.store.errors import Duplicate, GuardFailed, InvalidText, MissingTable, ScriptTooLong, StoreError
 from whenthen.store.events import EventRow, find_event, reserve_event
-from whenthen.store.executions import find_execution
+from whenthen.store.executions import Record, claim, find_execution, read_records
 from whenthen.store.inbox import Message, insert_message, list_messages
 from whenthen.store.keys import add_key, add_user, find_key, hash_key, list_keys, list_users, revoke_key
 from whenthen.store.statements import Script, Statement, load
@@ -200,10 +201,43 @@ def test_the_longest_union_leaves_the_engine_alive(database: Database) -> None:
     selects: list[Script] = []
     with contextlib.suppress(ScriptTooLong):
         while Script().union(selects).sql is not None:
-            name = f"{SLOT}.{len(selects)}"
+            name = id_of(str(len(selects)))
             selects.append(Script().add(load("executions")["select_execution"], slot=SLOT, execution_id=name))
     assert len(selects) > 60
     assert len(database.execute(Script().union(selects[:-1]).sql)) == 1
+
+
+class Refusing:
+    """A database that reads nothing and answers nothing: what comes this far has passed the script's own limits."""
+
+    embedded = True
+
+    def execute(self, sql: str, *, timeout_seconds: float = 0) -> Rows:  # noqa: ARG002
+        return []
+
+    def close(self) -> None:
+        pass
+
+
+def test_the_longest_claim_is_taken_whole(database: Database) -> None:
+    """Given claims with all that they read, when there are as many as fit one script, then the engine takes it."""
+    reserve(database, "0")
+
+    def send(count: int, to: Database) -> list[Record]:
+        ids = [id_of(str(number)) for number in range(count)]
+        script = Script()
+        for execution_id in ids:
+            claim(script, execution_id, claim="token", now=T0, lease_until=T0 + 1)
+        events, applets = ([f"{kind} {number}" for number in range(count)] for kind in ("event", "applet"))
+        found = read_records(to, script, execution_ids=ids, event_ids=events, applet_ids=applets)
+        return list(found.values())
+
+    most = 0
+    with contextlib.suppress(ScriptTooLong):
+        while send(most + 1, Refusing()) == []:
+            most += 1
+    assert most >= 2 * BATCH
+    assert [(record.id, record.holder) for record in send(most, database)] == [(id_of("0"), "token")]
 
 
 def test_parallel_duplicates(place: Place) -> None:

@@ -3,15 +3,19 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from starlette.testclient import TestClient
 
 from tests.support.scenario import OWNER, prepare
 from whenthen.clock import Deadline, now_ms
-from whenthen.engine import keys
+from whenthen.engine import claims, keys
+from whenthen.engine import worker as worker_module
 from whenthen.engine.tick import TickReport, tick
 from whenthen.engine.wakeups import read_wakeup
+from whenthen.engine.worker import Worker
 from whenthen.queues.memory import MemoryQueue
 from whenthen.settings import Settings
 from whenthen.store.database import DEFAULT_TIMEOUT_SECONDS, Database, Rows, connect
@@ -20,6 +24,12 @@ from whenthen.web import api, hooks
 from whenthen.wiring import Runtime
 
 type Json = dict[str, Any]
+
+START = datetime(2026, 11, 29, 18, 5, tzinfo=UTC)
+"""Five minutes into the slot 202611291800."""
+
+LEASE = 91
+"""Seconds after which a worker that had 60 seconds has lost its claims."""
 
 LOOPBACK = {"WHENTHEN_ALLOWED_NETWORKS": "127.0.0.0/8"}
 
@@ -125,6 +135,11 @@ class House:
         items: list[Json] = self.call("GET", "/inbox").json()["items"]
         return items
 
+    def messages(self) -> list[str]:
+        """What the inbox says when all work is done, newest first."""
+        self.work()
+        return [item["message"] for item in self.inbox()]
+
     def table(self, sql: str) -> Rows:
         """Ask the database directly."""
         return self.database.execute(sql)
@@ -185,3 +200,30 @@ def web_request(url: str, **fields: Any) -> Json:
         "action": "make_web_request",
         "fields": {"url": url, "method": "POST", "body": '{"said": "{{Value1}}"}', **fields},
     }
+
+
+class Died(BaseException):
+    """A worker ends on the spot: nothing of it runs any more."""
+
+
+def fire_one(house: House, **fields: Any) -> str:
+    """Fire one event at an applet with one request; return the execution's id."""
+    house.make_applet(actions=[web_request(**fields)])
+    house.fire()
+    identifier: str = house.activity()[0]["execution_id"]
+    return identifier
+
+
+def die(house: House, execution: str, at: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the execution in a worker that dies at that point."""
+
+    def dead(*_args: object, **_options: object) -> None:
+        raise Died
+
+    with monkeypatch.context() as patch:
+        owner: object = Worker if at.startswith("_") else worker_module
+        if at == "mark_sending":
+            owner = claims
+        patch.setattr(owner, at, dead)
+        with pytest.raises(Died):
+            house.run(execution)

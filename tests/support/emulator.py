@@ -4,8 +4,10 @@ import http.client
 import importlib.metadata
 import json
 import os
+import shutil
 import signal
 import socket
+import subprocess
 import sys
 import threading
 from collections.abc import Mapping
@@ -26,12 +28,20 @@ class InvocationError(AssertionError):
 
 
 def runtime_packages(directory: Path) -> Path:
-    """Put what the Lambda runtime brings into `directory`, as links into this environment, and nothing else."""
+    """Put what the Lambda runtime brings into `directory`, and nothing else: links to files of this environment.
+
+    With bytecode, as AWS installs it.
+    """
     for name in RUNTIME_DISTRIBUTIONS:
         distribution = importlib.metadata.distribution(name)
         tops = {path.parts[0] for path in distribution.files or []} - {"..", "__pycache__"}
         for top in tops:
-            (directory / top).symlink_to(str(distribution.locate_file(top)))
+            source = Path(str(distribution.locate_file(top)))
+            if source.is_dir():
+                shutil.copytree(source, directory / top, copy_function=os.symlink)
+            else:
+                (directory / top).symlink_to(source)
+    subprocess.run([sys.executable, "-m", "compileall", "-q", "-j", "0", directory], check=True)
     return directory
 
 

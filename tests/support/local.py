@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+
 from tests.support.alopex import AlopexServer
 from tests.support.processes import Process, free_port, wait_for
 

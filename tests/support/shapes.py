@@ -68,6 +68,32 @@ def primary_keys() -> Keys:
 KEYS = primary_keys()
 
 
+def required_columns() -> set[tuple[str, str]]:
+    """Table without its slot and column, of all that refuse NULL."""
+    required: set[tuple[str, str]] = set()
+    for statement in (*SCHEMA_STATEMENTS, *STATEMENTS):
+        tree = _parse(example(statement))
+        if isinstance(tree, exp.Create):
+            for column in tree.find_all(exp.ColumnDef):
+                if column.find(exp.NotNullColumnConstraint):
+                    required.add((_table_name(tree.this.this.name), column.name))
+    return required
+
+
+def guards(sql: str) -> list[tuple[str, str]]:
+    """Table and column of each value that an UPDATE may set to NULL by a CASE: that is how a script is refused."""
+    tree = _parse(sql)
+    if not isinstance(tree, exp.Update):
+        return []
+    table = _table_name(tree.this.name)
+    return [
+        (table, change.this.name)
+        for change in tree.expressions
+        if isinstance(change.expression, exp.Case)
+        and isinstance(change.expression.args.get("default") or exp.Null(), exp.Null)
+    ]
+
+
 def violations(sql: str) -> list[str]:
     """What is wrong with the shape of `sql`, one statement with examples for its values; empty if it is flat."""
     try:

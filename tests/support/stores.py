@@ -20,6 +20,7 @@ PLACES = ["embedded in memory", "embedded in a file", "server, memory", "server,
 SLOT = "202601312330"
 T0 = 1_769_902_200_000
 """The slot's first millisecond."""
+APPLET = "applet"
 
 
 @dataclass(frozen=True)
@@ -48,15 +49,19 @@ def open_place(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> Ite
         yield Place(name, database, boundary)
 
 
+def id_of(name: str) -> str:
+    """The id of the execution that the event `name` sets off, in `SLOT`."""
+    return f"{SLOT}.{name}.{APPLET}"
+
+
 def reserve(database: Database, name: str, *, now: int = T0) -> str:
     """Put a queued execution there, due `now`; its id."""
-    execution_id = f"{SLOT}.{name}"
+    execution_id = id_of(name)
     script = Script()
     reserve_execution(
         script,
         execution_id=execution_id,
-        event_id=f"event of {name}",
-        applet_id="applet",
+        applet_id=APPLET,
         owner_id="owner",
         occurred_at=now,
         now=now,

@@ -33,7 +33,10 @@ def decision(result: Result, tries: int = 1, chance: float = 0.0) -> Decision:
     ("result", "verdict"),
     [
         *[(Answered(status), SUCCEEDED) for status in (200, 201, 202, 204, 299)],
-        *[(Answered(status), FAILED) for status in (100, 199, 300, 301, 304, 400, 401, 403, 404, 407, 409, 410, 413, 422, 451)],
+        *[
+            (Answered(status), FAILED)
+            for status in (100, 199, 300, 301, 304, 400, 401, 403, 404, 407, 409, 410, 413, 422, 451)
+        ],
         *[(Answered(status), RETRY) for status in (408, 425, 429, 500, 501, 502, 503, 504, 520, 599)],
         (NeverSent(permanent=False), RETRY),
         (NeverSent(permanent=True), FAILED),

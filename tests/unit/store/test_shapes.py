@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.catalogue import STATEMENTS, STORE, example, source_files
-from tests.support.shapes import KEYS, violations
+from tests.support.shapes import KEYS, guards, required_columns, violations
 
 EXCEPTIONS = {
     "read_version": "a few rows, read by migrate, check and once by a starting process",
@@ -137,6 +137,26 @@ def test_the_keys_come_from_the_schema() -> None:
     assert KEYS["schema_versions"] == ("schema_version", False)
     columns = [key for key, _ in KEYS.values()]
     assert sorted(set(columns)) == sorted(columns), "a violated key must name its table"
+
+
+def test_a_guard_stands_on_a_column_that_refuses_null() -> None:
+    """Given that a change comes too late, then NULL refuses the script: in another column it would be written."""
+    found = {statement.name: guards(example(statement)) for statement in STATEMENTS}
+    guarded = {name: columns for name, columns in found.items() if columns}
+    assert set(guarded) == {
+        "claim_execution",
+        "mark_sending",
+        "record_outcome",
+        "release_execution",
+        "requeue_execution",
+        "set_listeners",
+        "update_applet",
+    }
+    assert {column for columns in guarded.values() for column in columns} <= required_columns()
+    assert ("executions_", "due_at") not in required_columns()
+    assert guards(f"UPDATE executions_1 SET due_at = CASE WHEN claim = 'x' THEN 1 END WHERE execution_id = {CAST}") == [
+        ("executions_", "due_at")
+    ]
 
 
 def _calls(path: Path) -> Iterator[tuple[str, ast.Call]]:

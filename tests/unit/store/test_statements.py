@@ -4,6 +4,8 @@ import contextlib
 import json
 import re
 from collections import Counter
+from collections.abc import Callable
+from uuid import uuid4
 
 import alopex
 import pytest
@@ -13,8 +15,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.catalogue import CATALOGUE, SCHEMA_STATEMENTS, STATEMENTS, STORE, example
+from whenthen.engine.sweep import _CHUNK as CHUNK
+from whenthen.engine.worker import BATCH
 from whenthen.store.errors import InvalidText, ScriptTooLong
+from whenthen.store.executions import (
+    ExecutionRow,
+    Outcome,
+    State,
+    mark_sending,
+    record_outcome,
+    reserve_execution,
+    wake_again,
+)
+from whenthen.store.inbox import Message, insert_message
 from whenthen.store.literals import SqlValue, literal
+from whenthen.store.progress import NOT_BEGUN, Progress
 from whenthen.store.statements import (
     MAX_REQUEST_BYTES,
     MAX_SCRIPT_BYTES,
@@ -34,6 +49,8 @@ VALUE = st.one_of(
 )
 NAMES = sorted(statement.name for statement in STATEMENTS)
 ECHO = Statement("echo", "SELECT :value AS echo")
+TOKEN = "0198f0d0-0000-7000-8000-000000000000"
+LATE = 1_769_902_200_000
 
 
 @settings(deadline=None)
@@ -135,7 +152,7 @@ def test_the_longest_text(character: str, limit: int) -> None:
 def test_the_parser_takes_as_many_statements_as_a_script_does(statement: Statement) -> None:
     """Where tables are missing nothing runs, but a refusal for anything but size means a content parser."""
     places = re.findall(r"(?<![:\w]):([a-z_]+)", statement.text)
-    values: dict[str, SqlValue] = {name: -1 if name == "sending" else "'" * 9 for name in places}
+    values: dict[str, SqlValue] = {name: -1 if name.endswith("sending") else "'" * 9 for name in places}
     values["slot"] = "202601010000"
     script = Script()
     refusal = longest = ""
@@ -156,3 +173,44 @@ def test_a_union_of_too_many_selects_never_leaves() -> None:
     assert Script().union(selects).sql.count("UNION ALL") == MAX_SELECTS - 1
     with pytest.raises(ScriptTooLong):
         Script().union([*selects, *selects[:1]])
+
+
+def rendered(add: Callable[[Script, str], None], count: int) -> str:
+    """A script of that many changes, whose ids are as long as real ones."""
+    script = Script()
+    for number in range(count):
+        add(script, f"202601010000.{number:032x}.{uuid4()}")
+    return script.sql
+
+
+def reserve(script: Script, execution_id: str) -> None:
+    reserve_execution(
+        script, execution_id=execution_id, applet_id=TOKEN, owner_id=TOKEN, occurred_at=LATE, now=LATE, wake_at=LATE
+    )
+
+
+def record(script: Script, execution_id: str) -> None:
+    """With an attempt that keeps 2 KiB and a message of the same size."""
+    progress = Progress(9, 5, "r" * 100, ({"body": "ö" * 1024, "answer": "ö" * 1024},), LATE)
+    record_outcome(script, Outcome(execution_id, TOKEN, State.WAITING, progress, LATE, LATE))
+    insert_message(script, Message(execution_id, TOKEN, TOKEN, execution_id, LATE, "t" * 100, "b" * 2048, ""))
+
+
+def wake(script: Script, execution_id: str) -> None:
+    wake_again(script, ExecutionRow(execution_id, TOKEN, TOKEN, LATE, "queued", LATE, LATE, "", -1, NOT_BEGUN), LATE)
+
+
+@pytest.mark.parametrize(
+    ("add", "count"),
+    [
+        pytest.param(lambda s, i: mark_sending(s, i, claim=TOKEN, step=9), 10 * BATCH, id="mark_sending"),
+        pytest.param(record, 4 * BATCH, id="record_outcome"),
+        pytest.param(wake, 2 * CHUNK, id="wake_again"),
+        pytest.param(reserve, 100, id="reserve_execution"),
+    ],
+)
+def test_what_the_engine_sends_at_once_fits_with_room_to_spare(add: Callable[[Script, str], None], count: int) -> None:
+    """For a batch's claims see the contract: they stand in one script with what they read."""
+    assert rendered(add, count).count(";\n") >= count - 1
+    with pytest.raises(ScriptTooLong):
+        rendered(add, 2 * count)

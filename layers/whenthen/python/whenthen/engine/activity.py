@@ -136,12 +136,12 @@ def rerun(database: Database, wakeups: Queue, owner_id: str, execution_id: str) 
         now = now_ms()
         script = Script()
         progress = Progress(attempts=row.progress.attempts)
-        requeue(script, execution_id, progress=progress, now=now, wake_at=now + WAKE_GRACE_MS)
+        requeue(script, row, progress=progress, now=now, wake_at=now + WAKE_GRACE_MS)
         set_settled(script, parse_execution_id(execution_id).slot, None)
         try:
             database.execute(script.sql)
         except GuardFailed as error:
-            raise Stale("The execution is running again already.") from error
+            raise Stale("The execution has changed meanwhile: look at it again.") from error
 
     run_unit(unit, deadline=Deadline(_TIMEOUT_SECONDS), repeatable=False)
     send_wakeups(wakeups, [execution_id])

@@ -25,9 +25,6 @@ from whenthen.store.triggers import TriggerRow, insert_trigger, set_listeners
 from whenthen.store.triggers import find_trigger as find_trigger_row
 from whenthen.store.units import run_unit
 
-MAX_LISTENERS = 64
-"""The most applets on one trigger: an event and all its executions have to fit one script (ALOPEX.md 3)."""
-
 MAX_LISTENERS = 60
 """The most applets of one owner with the same trigger: all their executions go into one script (ALOPEX.md 3)."""
 
@@ -228,8 +225,6 @@ def _listen(database: Database, script: Script, row: AppletRow, applet: Applet) 
     others = tuple(listener for listener in trigger.listeners if listener != row.applet_id)
     if applet.enabled and len(others) >= MAX_LISTENERS:
         raise FieldError("trigger", f"{MAX_LISTENERS} applets that are on have this trigger already; that is the most")
-    if applet.enabled and len(others) >= MAX_LISTENERS:
-        raise FieldError("trigger", f"at most {MAX_LISTENERS} applets can listen to equal triggers")
     set_listeners(script, trigger, (*others, row.applet_id) if applet.enabled else others)
 
 

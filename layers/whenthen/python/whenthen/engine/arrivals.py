@@ -1,12 +1,16 @@
 """An arrival: something that happened, on its way to become an event. It can wait in the intake queue."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 MAX_INGREDIENTS_BYTES = 768 * 1024
 """The most JSON text of ingredients that fits a script beside its executions (ALOPEX.md 3), bytes."""
+
+_NOT_FOR_QUEUES = re.compile("[\ud800-\udfff\ufffe\uffff]")
+"""What SQS refuses in a message besides control characters, which JSON escapes (SendMessage, MessageBody)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,8 @@ class Arrival:
 
     def to_json(self) -> str:
         """Return the arrival as JSON text for the intake queue."""
-        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
+        return _NOT_FOR_QUEUES.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
     @classmethod
     def from_json(cls, text: str) -> "Arrival":

@@ -177,12 +177,14 @@ def release(
     )
 
 
-def requeue(script: Script, execution_id: str, *, progress: Progress, now: int, wake_at: int) -> None:
-    """Add to `script` that a final execution is due again, or refuse it when it is not final."""
+def requeue(script: Script, row: ExecutionRow, *, progress: Progress, now: int, wake_at: int) -> None:
+    """Add to `script` that a final execution is due again, or refuse it when it is not final or has changed."""
     script.add(
         _S["requeue_execution"],
-        slot=slot_of(execution_id),
-        execution_id=execution_id,
+        slot=slot_of(row.execution_id),
+        execution_id=row.execution_id,
+        claim=row.claim,
+        seen_state=row.state,
         due_at=now,
         wake_at=wake_at,
         progress=progress.to_json(),

@@ -42,9 +42,10 @@ UPDATE executions_{slot} SET
 WHERE execution_id = CAST(:execution_id AS TEXT)
 
 -- name: requeue_execution
--- The owner asked for it. A claim that nobody holds makes a late answer of the earlier run harmless.
+-- The owner asked for it, as the row was read: since then a late answer may have replaced `unknown`, or another run
+-- may have begun and ended. A claim that nobody holds makes a late answer of the earlier run harmless.
 UPDATE executions_{slot} SET
-    state = CASE WHEN wake_at IS NULL THEN 'queued' ELSE NULL END,
+    state = CASE WHEN wake_at IS NULL AND claim = :claim AND state = :seen_state THEN 'queued' ELSE NULL END,
     claim = '', sending = -1, due_at = :due_at, wake_at = :wake_at, progress = :progress
 WHERE execution_id = CAST(:execution_id AS TEXT)
 
