@@ -54,21 +54,24 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
 
 
 class LostAnswers:
-    """A database that does what it is told, and whose first answer to a change is lost on the way.
+    """A database that does what it is told, and whose first answers to changes are lost on the way.
 
     Attributes:
         lost: how many answers were.
+        requests: how many requests there were.
     """
 
     embedded = True
 
-    def __init__(self, inner: Database) -> None:
+    def __init__(self, inner: Database, to_lose: int = 1) -> None:
         self._inner = inner
-        self.lost = 0
+        self._to_lose = to_lose
+        self.lost = self.requests = 0
 
     def execute(self, sql: str, *, timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS) -> Rows:
+        self.requests += 1
         rows = self._inner.execute(sql, timeout_seconds=timeout_seconds)
-        if "UPDATE" in sql and not self.lost:
+        if "UPDATE" in sql and self.lost < self._to_lose:
             self.lost += 1
             raise OutcomeUnknown
         return rows
@@ -282,6 +285,21 @@ def test_a_claim_whose_answer_was_lost_is_still_ours(place: Place) -> None:
     assert flaky.lost == 1
     assert held(claims.claim(place.database, ids, "token", Deadline(30)), "token") == {ids[0], ids[2]}
     assert read(place.database, ids[1]).claim == "other"
+
+
+def test_what_nobody_contests_takes_one_request(place: Place) -> None:
+    ids = [reserve(place.database, str(number)) for number in range(10)]
+    place.boundary()
+    counting = LostAnswers(place.database, to_lose=0)
+    assert held(claims.claim(counting, ids, "token", Deadline(30)), "token") == set(ids)
+    runs = [running(execution_id, "token") for execution_id in ids]
+    assert claims.mark_sending(counting, runs, Deadline(30)) == set(ids)
+    messages = [message(execution_id) for execution_id in ids]
+    outcomes = [outcome(execution_id, "token") for execution_id in ids]
+    assert claims.record(counting, outcomes, messages, Deadline(30)) == set(ids)
+    assert counting.requests == 3
+    assert message_ids(place.database) == ids
+    assert count_open(place.database, SLOT) == 0
 
 
 def test_an_outcome_counts_only_for_its_claim(place: Place) -> None:
