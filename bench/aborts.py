@@ -4,10 +4,11 @@ import json
 import secrets
 import socket
 import threading
+import time
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from bench.house import CLIENTS, fresh_server
+from bench.house import CLIENTS, fresh_server, open_slots
 from bench.intake import bare_script
 from tests.support.alopex import AlopexServer
 from tests.support.scenario import prepare
@@ -15,9 +16,9 @@ from whenthen.clock import now_ms
 from whenthen.store.database import ServerDatabase
 from whenthen.store.errors import Conflict, StoreError
 from whenthen.store.events import find_event
-from whenthen.store.slots import open_slot, slot_at
 
 ABORTERS = 8
+_PAUSE_SECONDS = 0.02
 
 
 @dataclass
@@ -47,8 +48,7 @@ def measure(aborts: int = 2000) -> Counts:
     with fresh_server() as server:
         database = ServerDatabase(server.url, api_key=server.api_key)
         prepare(database)
-        now = now_ms()
-        open_slot(database, slot_at(now), now)
+        open_slots(database)
         good: list[str] = []
         conflicts: list[str] = []
         failed: list[str] = []
@@ -70,6 +70,8 @@ def measure(aborts: int = 2000) -> Counts:
             while sum(aborted) < aborts:
                 abort(server)
                 aborted[number] += 1
+                # Whoever does not wait for answers could fill the queue alone.
+                time.sleep(_PAUSE_SECONDS)
 
         threads = [threading.Thread(target=client) for _ in range(CLIENTS)]
         threads += [threading.Thread(target=aborter, args=(number,)) for number in range(ABORTERS)]

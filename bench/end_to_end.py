@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bench import sink
-from bench.house import fresh_server, rate_of_app_calls, rate_of_threads
+from bench.house import fresh_server, open_slots, rate_of_app_calls, rate_of_threads
 from bench.intake import bare_script
 from tests.support.scenario import call_applet, executions, prepare
 from whenthen.clock import Deadline, now_ms
@@ -24,12 +24,12 @@ from whenthen.store import executions as store
 from whenthen.store.database import ServerDatabase
 from whenthen.store.executions import Outcome, State
 from whenthen.store.progress import Progress
-from whenthen.store.slots import open_slot, slot_at
+from whenthen.store.slots import slot_at
 from whenthen.store.statements import Script
 from whenthen.web.hooks import make_app
 from whenthen.wiring import Runtime
 
-WORKERS = 2
+WORKERS = 3
 BATCH = 10
 
 
@@ -52,7 +52,7 @@ def work(url: str, key: str, messages: Any) -> None:
     runtime = Runtime(settings, wakeups=ProcessQueue(messages), arrivals=MemoryQueue())  # type: ignore[arg-type]
     while True:
         batch = [messages.get()]
-        while len(batch) < BATCH:
+        while len(batch) < BATCH and batch[-1] is not None:
             try:
                 batch.append(messages.get(timeout=0.005))
             except queue.Empty:
@@ -72,7 +72,7 @@ def bare_triple(database: ServerDatabase) -> None:
     database.execute(bare_script(event, now))
     script = Script()
     store.claim(script, execution, claim="bench", now=now + 1, lease_until=now + 1000)
-    store.read_records(database, script, execution_ids=[execution])
+    store.read_executions(database, script, [execution])
     script = Script()
     store.record_outcome(script, Outcome(execution, "bench", State.SUCCEEDED, Progress(finished_at=now)))
     database.execute(script.sql)
@@ -84,8 +84,7 @@ def measure(runs: int = 3000, seconds: float = 6.0) -> tuple[float, float]:
     with fresh_server() as server:
         database = ServerDatabase(server.url, api_key=server.api_key)
         key = prepare(database)
-        now = now_ms()
-        open_slot(database, slot_at(now), now)
+        open_slots(database)
 
         def bare(_client: int) -> Callable[[int], None]:
             connection = ServerDatabase(server.url, api_key=server.api_key)

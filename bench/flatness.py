@@ -1,4 +1,4 @@
-"""Intake, claim and outcome on a fresh database and on one that has stored 200,000 events, before and after checkpoints.
+"""Intake, claim and outcome on a fresh database and on one with 200,000 events, before and after checkpoints.
 
 Events are loaded with the store's own columns in bulk; executions fill slots of 8,000 as in production, and the
 slot that is measured holds as many rows as it would after half an hour.
@@ -8,7 +8,7 @@ import json
 import secrets
 from dataclasses import dataclass
 
-from bench.house import fresh_server, p50_ms
+from bench.house import fresh_server, open_slots, p50_ms
 from tests.support.alopex import AlopexServer
 from tests.support.scenario import OWNER, call_applet, prepare
 from whenthen.clock import Deadline, now_ms
@@ -19,7 +19,7 @@ from whenthen.queues.memory import MemoryQueue
 from whenthen.store.database import ServerDatabase
 from whenthen.store.executions import Outcome, State
 from whenthen.store.keys import hash_key
-from whenthen.store.progress import NOT_BEGUN, Progress
+from whenthen.store.progress import Progress
 from whenthen.store.slots import open_slot, slot_at
 from whenthen.store.statements import Statement
 
@@ -38,8 +38,8 @@ _LOAD_EVENTS = Statement(
 _LOAD_EXECUTIONS = Statement(
     "bench",
     "INSERT INTO executions_{slot} (execution_id, applet_id, owner_id, occurred_at, state, due_at, wake_at, claim, "
-    "sending, progress) SELECT CAST(json_extract(value,'$[1]') AS TEXT), 'bench', :owner, :now, 'succeeded', NULL, NULL, "
-    "'bench', -1, :progress FROM json_each(:rows)",
+    "sending, ingredients, progress) SELECT CAST(json_extract(value,'$[1]') AS TEXT), 'bench', :owner, :now, "
+    "'succeeded', NULL, NULL, 'bench', -1, '', :progress FROM json_each(:rows)",
 )
 
 
@@ -67,7 +67,9 @@ def load(server: AlopexServer, database: ServerDatabase, *, checkpoints: int) ->
         rows = json.dumps([[event, f"{slot}.{event}.bench"] for event in ids])
         sql = [
             _LOAD_EVENTS.render(now=now, ingredients=ingredients, rows=rows),
-            _LOAD_EXECUTIONS.render(slot=slot, owner=OWNER, now=now, progress=NOT_BEGUN.to_json(), rows=rows),
+            _LOAD_EXECUTIONS.render(
+                slot=slot, owner=OWNER, now=now, progress=Progress(finished_at=now).to_json(), rows=rows
+            ),
         ]
         database.execute(";".join(sql), timeout_seconds=60)
         if checkpoints and (start + _CHUNK) % (EVENTS // checkpoints) == 0:
@@ -106,8 +108,7 @@ def measure() -> list[Row]:
             database = ServerDatabase(server.url, api_key=server.api_key)
             key = prepare(database)
             call_applet(database, "http://127.0.0.1:9/")
-            now = now_ms()
-            open_slot(database, slot_at(now), now)
+            open_slots(database)
             if not rows:
                 rows.append(medians("fresh", server, database, key))
             load(server, database, checkpoints=checkpoints)

@@ -10,7 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from starlette.types import ASGIApp, Message, Scope
+
 from tests.support.alopex import AlopexServer, alopex_binary
+from whenthen.clock import now_ms
+from whenthen.store.database import Database
+from whenthen.store.slots import SLOT_MINUTES, open_slot, slot_at
 
 CLIENTS = 16
 
@@ -25,6 +29,12 @@ def fresh_server() -> Iterator[AlopexServer]:
             yield server
         finally:
             server.remove()
+
+
+def open_slots(database: Database) -> None:
+    """Open the present slot and the next one, as the poller does: a run may cross the half hour."""
+    for ms in (now_ms(), now_ms() + SLOT_MINUTES * 60_000):
+        open_slot(database, slot_at(ms), now_ms())
 
 
 def rate_of_threads(work: Callable[[int], Callable[[int], None]], seconds: float, clients: int = CLIENTS) -> float:

@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Callable
 
-from bench.house import fresh_server, rate_of_app, rate_of_threads
+from bench.house import fresh_server, open_slots, rate_of_app, rate_of_threads
 from tests.support.scenario import call_applet, prepare
 from whenthen.clock import now_ms
 from whenthen.engine.identity import execution_id
@@ -12,7 +12,7 @@ from whenthen.settings import Settings
 from whenthen.store.database import ServerDatabase
 from whenthen.store.events import EventRow
 from whenthen.store.executions import reserve_execution
-from whenthen.store.slots import open_slot, slot_at
+from whenthen.store.slots import slot_at
 from whenthen.store.statements import Script, Statement
 from whenthen.web.hooks import make_app
 from whenthen.wiring import Runtime
@@ -40,6 +40,7 @@ def bare_script(event: str, now: int) -> str:
         occurred_at=now,
         now=now,
         wake_at=now + 60_000,
+        ingredients=row.ingredients,
     )
     return script.sql
 
@@ -50,8 +51,7 @@ def measure(seconds: float = 5.0, rounds: int = 3) -> tuple[float, float]:
         database = ServerDatabase(server.url, api_key=server.api_key)
         key = prepare(database)
         call_applet(database, "http://127.0.0.1:9/")
-        now = now_ms()
-        open_slot(database, slot_at(now), now)
+        open_slots(database)
 
         def bare(_client: int) -> Callable[[int], None]:
             connection = ServerDatabase(server.url, api_key=server.api_key)

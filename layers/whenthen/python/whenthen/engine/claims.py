@@ -6,14 +6,17 @@ and the script is sent again for those that are still held.
 
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine.identity import parse_execution_id
 from whenthen.engine.runs import Run
 from whenthen.store import executions as store
+from whenthen.store.applets import AppletRow, read_applets
 from whenthen.store.database import Database
 from whenthen.store.errors import GuardFailed
-from whenthen.store.executions import Outcome, Record, State
+from whenthen.store.events import EventRow, read_events
+from whenthen.store.executions import ExecutionRow, Outcome, State
 from whenthen.store.inbox import Message, insert_message
 from whenthen.store.statements import Script
 from whenthen.store.units import run_unit
@@ -28,46 +31,57 @@ def lease_until(deadline: Deadline) -> int:
     return now_ms() + round((deadline.left() + _LEASE_MARGIN_SECONDS) * 1000)
 
 
-def claim(database: Database, wanted: list[str], token: str, deadline: Deadline) -> dict[str, Record]:
-    """Claim the wanted executions that are due, and return them, their events and their applets, by id.
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """What a worker has claimed, with what it needs, by id. Short ingredients stand in the execution."""
+
+    executions: dict[str, ExecutionRow]
+    applets: dict[str, AppletRow]
+    long_events: dict[str, EventRow]
+
+
+def claim(database: Database, wanted: list[str], token: str, deadline: Deadline) -> Claimed:
+    """Claim the wanted executions that are due, and read their applets and events.
 
     Parameters
     ----------
     token:
-        The claim; the rows that were claimed have it as `holder`.
+        The claim, never used before.
 
     Raises
     ------
     MissingTable
         An id names a slot that does not exist; nothing was claimed.
     StoreError
-        The database did not answer in time.
+        The database did not answer in time; what was claimed is found by the sweep.
     """
-    parts = [parse_execution_id(execution) for execution in wanted]
-    events = {part.event_id for part in parts}
-    applets = {part.applet_id for part in parts}
 
-    def attempt(claimable: Iterable[str]) -> dict[str, Record]:
+    def attempt(claimable: Iterable[str]) -> dict[str, ExecutionRow]:
         script = Script()
         for execution in claimable:
             store.claim(script, execution, claim=token, now=now_ms(), lease_until=lease_until(deadline))
-        return store.read_records(
-            database,
-            script,
-            execution_ids=wanted,
-            event_ids=events,
-            applet_ids=applets,
-            timeout_seconds=deadline.left(),
-        )
+        return store.read_executions(database, script, wanted, timeout_seconds=deadline.left())
 
-    def unit() -> dict[str, Record]:
+    def unit() -> dict[str, ExecutionRow]:
         try:
             return attempt(wanted)
         except GuardFailed:
-            records = attempt([])
-            return attempt([execution for execution in wanted if _is_due(records.get(execution))])
+            rows = attempt([])
+            return attempt([execution for execution in wanted if _is_due(rows.get(execution))])
 
-    return run_unit(unit, deadline=deadline, repeatable=True)
+    rows = run_unit(unit, deadline=deadline, repeatable=True)
+    held = {row.execution_id: row for row in rows.values() if row.claim == token and row.state == State.RUNNING}
+    applet_ids = {row.applet_id for row in held.values()}
+    event_ids = {parse_execution_id(row.execution_id).event_id for row in held.values() if not row.ingredients}
+
+    def read() -> Claimed:
+        return Claimed(
+            held,
+            read_applets(database, applet_ids, timeout_seconds=deadline.left()) if applet_ids else {},
+            read_events(database, event_ids, timeout_seconds=deadline.left()) if event_ids else {},
+        )
+
+    return run_unit(read, deadline=deadline, repeatable=True)
 
 
 def mark_sending(database: Database, runs: list[Run], deadline: Deadline) -> set[str]:
@@ -132,8 +146,8 @@ def _write_held(
         try:
             write(held)
         except GuardFailed:
-            rows = store.read_records(database, Script(), execution_ids=list(claims))
-            held = {row.id for row in rows.values() if row.holder == claims[row.id] and row.state in states}
+            rows = store.read_executions(database, Script(), list(claims)).values()
+            held = {row.execution_id for row in rows if row.claim == claims[row.execution_id] and row.state in states}
             logger.warning("%d of %d executions are not held any more", len(claims) - len(held), len(claims))
             write(held)
         return held
@@ -141,5 +155,5 @@ def _write_held(
     return run_unit(unit, deadline=deadline, repeatable=True)
 
 
-def _is_due(record: Record | None) -> bool:
-    return record is not None and record.at is not None and record.at <= now_ms()
+def _is_due(row: ExecutionRow | None) -> bool:
+    return row is not None and row.due_at is not None and row.due_at <= now_ms()

@@ -18,7 +18,7 @@ from whenthen.store.executions import reserve_execution
 from whenthen.store.keys import Key
 from whenthen.store.slots import open_slot, slot_at
 from whenthen.store.statements import Script
-from whenthen.store.triggers import TriggerRow
+from whenthen.store.triggers import TriggerRow, guard
 from whenthen.store.units import run_unit
 
 logger = logging.getLogger(__name__)
@@ -122,7 +122,7 @@ class Intake:
     @staticmethod
     def _script(row: EventRow, trigger: TriggerRow, executions: dict[str, str], now: int) -> Script:
         script = Script()
-        reserve_event(script, row, revision=trigger.revision)
+        reserve_event(script, row)
         for applet, execution in executions.items():
             reserve_execution(
                 script,
@@ -132,7 +132,9 @@ class Intake:
                 occurred_at=row.occurred_at,
                 now=now,
                 wake_at=now + WAKE_GRACE_MS,
+                ingredients=row.ingredients,
             )
+        guard(script, trigger)
         return script
 
     def _first_arrival(self, event: str) -> Reservation:

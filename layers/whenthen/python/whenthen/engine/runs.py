@@ -8,7 +8,9 @@ from pydantic import ValidationError
 
 from whenthen.model.applet import ActionRef, Applet
 from whenthen.model.expressions import ExpressionError, evaluate_filter
-from whenthen.store.executions import Outcome, Record, State
+from whenthen.store.applets import AppletRow
+from whenthen.store.events import EventRow
+from whenthen.store.executions import ExecutionRow, Outcome, State
 from whenthen.store.progress import Progress
 
 
@@ -68,34 +70,36 @@ class Run:
         return State.SUCCEEDED, ""
 
 
-def begin(execution: Record, applet: Record | None, event: Record | None) -> Run | tuple[State, str]:
+def begin(execution: ExecutionRow, applet: AppletRow | None, event: EventRow | None) -> Run | tuple[State, str]:
     """Return the run of a claimed execution, or the final state and the reason why there is none.
 
     Parameters
     ----------
     applet:
         As of the claim: turning an applet off stops what is queued.
+    event:
+        Needed when the execution has no copy of the ingredients.
     """
-    if applet is None or applet.state == "deleted":
+    if applet is None or applet.deleted_at is not None:
         return State.SKIPPED, "The applet was deleted."
-    if applet.state == "off":
+    if not applet.enabled:
         return State.SKIPPED, "The applet is off."
-    if event is None:
+    ingredients = execution.ingredients or (event.ingredients if event else "")
+    if not ingredients:
         return State.FAILED, "The event is not in the database."
     try:
-        definition = Applet.model_validate_json(applet.body)
+        definition = Applet.model_validate_json(applet.definition)
     except ValidationError as error:
         return State.FAILED, f"The applet can't be read: {error.errors()[0]['msg']}"
-    progress = Progress.from_json(execution.body)
     run = Run(
-        execution_id=execution.id,
-        owner_id=applet.holder,
-        claim=execution.holder,
+        execution_id=execution.execution_id,
+        owner_id=execution.owner_id,
+        claim=execution.claim,
         applet=definition,
-        ingredients=json.loads(event.body),
-        step=progress.step,
-        tries=progress.tries,
-        attempts=list(progress.attempts),
+        ingredients=json.loads(ingredients),
+        step=execution.progress.step,
+        tries=execution.progress.tries,
+        attempts=list(execution.progress.attempts),
     )
     # A run that has begun has passed its filter.
     return (None if run.attempts else _filtered(run)) or run
@@ -115,7 +119,7 @@ def _filtered(run: Run) -> tuple[State, str] | None:
     return State.SKIPPED, f"The filter is false: {run.applet.filter}{notes}"
 
 
-def ended_early(execution: Record, state: State, reason: str, *, now: int) -> Outcome:
+def ended_early(execution: ExecutionRow, state: State, reason: str, *, now: int) -> Outcome:
     """Return what to write about a claimed execution that ends before its first action."""
-    progress = replace(Progress.from_json(execution.body), reason=reason, finished_at=now)
-    return Outcome(execution.id, execution.holder, state, progress)
+    progress = replace(execution.progress, reason=reason, finished_at=now)
+    return Outcome(execution.execution_id, execution.claim, state, progress)

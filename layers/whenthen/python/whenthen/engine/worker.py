@@ -14,6 +14,7 @@ import uuid_utils
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine import claims
 from whenthen.engine.actions import Prepared, Sent, attempt, prepare, send
+from whenthen.engine.claims import Claimed
 from whenthen.engine.identity import idempotency_key, parse_execution_id
 from whenthen.engine.retry import Verdict, decide
 from whenthen.engine.runs import Run, begin, ended_early
@@ -25,7 +26,7 @@ from whenthen.queues.base import MAX_DELAY_SECONDS
 from whenthen.services.contract import Notify, Send
 from whenthen.store.database import Database
 from whenthen.store.errors import MissingTable, StoreError
-from whenthen.store.executions import Outcome, Record, State
+from whenthen.store.executions import Outcome, State
 from whenthen.store.inbox import Message
 
 logger = logging.getLogger(__name__)
@@ -76,9 +77,8 @@ class Worker:
             When the process may be stopped.
         """
         wanted = list(dict.fromkeys(execution_ids))
-        token = str(uuid_utils.uuid7())
         try:
-            records = claims.claim(self._database, wanted, token, deadline)
+            claimed = claims.claim(self._database, wanted, str(uuid_utils.uuid7()), deadline)
         except MissingTable as error:
             if len(wanted) == 1:
                 logger.warning("dropped the wake-up of %s: %s", wanted[0], error)
@@ -89,26 +89,24 @@ class Worker:
             logger.warning("could not claim %d executions: %s", len(wanted), error)
             return set(wanted)
         try:
-            self._do(self._begin(records, token, deadline), deadline)
+            self._do(self._begin(claimed, deadline), deadline)
         except StoreError as error:
             # Their leases run out and the sweep finds them.
             logger.error("outcomes could not be recorded: %s", error)
             return set(wanted)
         return set()
 
-    def _begin(self, records: dict[str, Record], token: str, deadline: Deadline) -> list[Run]:
+    def _begin(self, claimed: Claimed, deadline: Deadline) -> list[Run]:
         """Return the runs of what was claimed, after recording what ends before its first action."""
         runs: list[Run] = []
         ended: list[Outcome] = []
-        for record in records.values():
-            if record.holder != token:
-                continue
-            part = parse_execution_id(record.id)
-            begun = begin(record, records.get(part.applet_id), records.get(part.event_id))
+        for execution in claimed.executions.values():
+            event_id = parse_execution_id(execution.execution_id).event_id
+            begun = begin(execution, claimed.applets.get(execution.applet_id), claimed.long_events.get(event_id))
             if isinstance(begun, Run):
                 runs.append(begun)
             else:
-                ended.append(ended_early(record, *begun, now=now_ms()))
+                ended.append(ended_early(execution, *begun, now=now_ms()))
         self._record(ended, [], deadline)
         return runs
 

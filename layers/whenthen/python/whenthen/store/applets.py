@@ -1,5 +1,6 @@
 """Applets as stored: the owner's definition and what the engine needs beside it."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,13 @@ def find_applet(database: Database, applet_id: str) -> AppletRow | None:
     """Return the applet, deleted or not, or None."""
     rows = database.execute(Script().add(_S["read_applet"], applet_id=applet_id).sql)
     return _from_row(rows[0]) if rows else None
+
+
+def read_applets(database: Database, applet_ids: Collection[str], *, timeout_seconds: float) -> dict[str, AppletRow]:
+    """Return the applets there are, deleted or not, by id."""
+    selects = [Script().add(_S["read_applet"], applet_id=applet_id) for applet_id in applet_ids]
+    rows = database.execute(Script().union(selects).sql, timeout_seconds=timeout_seconds)
+    return {row["applet_id"]: _from_row(row) for row in rows}
 
 
 def list_applets(database: Database, owner_id: str) -> list[AppletRow]:

@@ -206,6 +206,9 @@ def translate(error: Exception) -> StoreError:
         return Duplicate(tuple(name.strip(' "') for name in columns[1].split(",")))
     if column := _NULL_COLUMN.search(message):
         return GuardFailed(column[1])
+    if "division by zero" in message:
+        # Nothing divides but the guard of a trigger's revision.
+        return GuardFailed("revision")
     if table := _TABLE.search(message):
         return MissingTable(table[1])
     if "WAL buffer is full" in message:

@@ -44,7 +44,7 @@ class Duplicate(StoreError):
 class GuardFailed(StoreError):
     """A row is not as it was when it was read, and the whole script was refused.
 
-    Scripts guard a row by writing NULL into a NOT NULL column when its revision differs:
+    Scripts guard a row by writing NULL into a NOT NULL column, or dividing by zero, when its revision differs:
     a WHERE on anything but the key would scan (ALOPEX.md 4).
     """
 

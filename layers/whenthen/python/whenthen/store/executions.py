@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from whenthen.store.database import DEFAULT_TIMEOUT_SECONDS, Database
-from whenthen.store.progress import NOT_BEGUN, Progress
+from whenthen.store.progress import Progress
 from whenthen.store.statements import Script, load
 
 _S = load("executions")
@@ -28,6 +28,13 @@ class State(StrEnum):
     UNKNOWN = "unknown"
 
 
+COPIED_INGREDIENTS = 1024
+"""Ingredients up to this length, characters of JSON, are copied into the execution.
+
+A look-up by key costs as much as all else in a claim once there are SST files (``make bench``, flatness), and each
+change of a row writes the whole row, so only what is short is copied.
+"""
+
 NOT_SENDING = -1
 """`sending` when no request that can't be repeated may be on its way."""
 
@@ -37,7 +44,8 @@ class ExecutionRow:
     """An execution. Times are epoch milliseconds.
 
     `due_at` is None when it can't be claimed, `wake_at` is None when it is final. `claim` names the worker that
-    holds it or held it last. `sending` is the index of the action whose request may have left.
+    holds it or held it last. `sending` is the index of the action whose request may have left. `ingredients` are its
+    event's, as JSON text, or empty when they stand in the event alone.
     """
 
     execution_id: str
@@ -49,6 +57,7 @@ class ExecutionRow:
     wake_at: int | None
     claim: str
     sending: int
+    ingredients: str
     progress: Progress
 
 
@@ -62,21 +71,6 @@ class Outcome:
     progress: Progress
     due_at: int | None = None
     wake_at: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """A row of one of the three tables that a worker reads at once.
-
-    Of an execution, `holder` is its claim, `at` its `due_at` and `body` its progress. Of an event, `body` is its
-    ingredients. Of an applet, `holder` is its owner, `state` on, off or deleted, and `body` its definition.
-    """
-
-    id: str
-    holder: str
-    state: str
-    at: int | None
-    body: str
 
 
 def slot_of(execution_id: str) -> str:
@@ -102,8 +96,9 @@ def reserve_execution(
     occurred_at: int,
     now: int,
     wake_at: int,
+    ingredients: str,
 ) -> None:
-    """Add a new queued execution, due `now`, to `script`."""
+    """Add a new queued execution, due `now`, to `script`, with its event's `ingredients` if they are short."""
     script.add(
         _S["reserve_execution"],
         slot=slot_of(execution_id),
@@ -113,7 +108,7 @@ def reserve_execution(
         occurred_at=occurred_at,
         due_at=now,
         wake_at=wake_at,
-        progress=NOT_BEGUN.to_json(),
+        ingredients=ingredients if len(ingredients) <= COPIED_INGREDIENTS else "",
     )
 
 
@@ -191,24 +186,28 @@ def requeue(script: Script, row: ExecutionRow, *, progress: Progress, now: int, 
     )
 
 
-def read_records(
+def read_executions(
     database: Database,
     script: Script,
-    *,
     execution_ids: Collection[str],
-    event_ids: Collection[str] = (),
-    applet_ids: Collection[str] = (),
+    *,
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
-) -> dict[str, Record]:
-    """Run `script`, read the rows of the given ids in the same transaction, and return those there are, by id."""
+) -> dict[str, ExecutionRow]:
+    """Run `script`, read executions in the same transaction, and return those there are, by id.
+
+    Raises
+    ------
+    MissingTable
+        An id names a slot that does not exist.
+    StoreError
+        See `store.errors`.
+    """
     selects = [
-        Script().add(_S["select_execution"], slot=slot_of(execution_id), execution_id=execution_id)
+        Script().add(_S["read_execution"], slot=slot_of(execution_id), execution_id=execution_id)
         for execution_id in execution_ids
     ]
-    selects += [Script().add(_S["select_event"], event_id=event_id) for event_id in event_ids]
-    selects += [Script().add(_S["select_applet"], applet_id=applet_id) for applet_id in applet_ids]
     rows = database.execute(script.union(selects).sql, timeout_seconds=timeout_seconds)
-    return {row["id"]: Record(**row) for row in rows}
+    return {row["execution_id"]: _from_row(row) for row in rows}
 
 
 def find_execution(database: Database, execution_id: str) -> ExecutionRow | None:
@@ -221,9 +220,7 @@ def find_execution(database: Database, execution_id: str) -> ExecutionRow | None
     MissingTable
         There is no such slot.
     """
-    script = Script().add(_S["read_execution"], slot=slot_of(execution_id), execution_id=execution_id)
-    rows = database.execute(script.sql)
-    return _from_row(rows[0]) if rows else None
+    return read_executions(database, Script(), [execution_id]).get(execution_id)
 
 
 def list_due(database: Database, slot: str, now: int) -> list[ExecutionRow]:

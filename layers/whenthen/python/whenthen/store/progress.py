@@ -35,11 +35,7 @@ class Progress:
 
     @classmethod
     def from_json(cls, text: str) -> "Progress":
-        """Return the progress that `to_json` wrote."""
+        """Return the progress that `to_json` wrote; ``{}`` is that of a new execution."""
         values = json.loads(text)
-        values["attempts"] = tuple(values["attempts"])
+        values["attempts"] = tuple(values.get("attempts", ()))
         return cls(**values)
-
-
-NOT_BEGUN = Progress()
-"""The progress of a new execution."""

@@ -56,6 +56,11 @@ def set_listeners(script: Script, row: TriggerRow, listeners: tuple[str, ...]) -
     )
 
 
+def guard(script: Script, row: TriggerRow) -> None:
+    """End `script` with one row, or refuse it with `GuardFailed` when the trigger's revision is not `row.revision`."""
+    script.add(_S["guard_trigger"], trigger_id=row.trigger_id, revision=row.revision)
+
+
 def touch(script: Script, trigger_id: str) -> None:
     """Add to `script` that whoever has cached the trigger must read it again."""
     script.add(_S["touch_trigger"], trigger_id=trigger_id)

@@ -1,18 +1,21 @@
 -- name: create_slot_table
 -- `due_at`: not to be claimed before; NULL when it can't be claimed. `wake_at`: when the sweep looks at it; NULL
 -- when it is final. `claim`: the worker that holds it or held it last. `sending`: index of an action whose request
--- may have left and can't be repeated, -1 for none. `progress`: JSON, see `store.progress`.
+-- may have left and can't be repeated, -1 for none. `ingredients`:
+-- the event's when they are short, empty when the worker has to read the event. `progress`: JSON, see
+-- `store.progress`.
 CREATE TABLE IF NOT EXISTS executions_{slot} (
     execution_id TEXT PRIMARY KEY,
     applet_id TEXT NOT NULL,
     owner_id TEXT NOT NULL,
     occurred_at BIGINT NOT NULL,
-    state TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'queued',
     due_at BIGINT,
     wake_at BIGINT,
-    claim TEXT NOT NULL,
-    sending BIGINT NOT NULL,
-    progress TEXT NOT NULL
+    claim TEXT NOT NULL DEFAULT '',
+    sending BIGINT NOT NULL DEFAULT -1,
+    ingredients TEXT NOT NULL,
+    progress TEXT NOT NULL DEFAULT '{}'
 )
 
 -- name: open_slot
