@@ -4,24 +4,30 @@ Events are loaded with the store's own columns in bulk; executions fill slots of
 slot that is measured holds as many rows as it would after half an hour.
 """
 
+import asyncio
 import json
 import secrets
+import statistics
+import time
 from dataclasses import dataclass
 
-from bench.house import fresh_server, open_slots, p50_ms
+from starlette.types import ASGIApp
+
+from bench.house import call_app, fresh_server, get_scope, open_slots, p50_ms
 from tests.support.alopex import AlopexServer
 from tests.support.scenario import OWNER, call_applet, prepare
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine import claims
-from whenthen.engine.arrivals import Arrival
-from whenthen.engine.intake import Intake
+from whenthen.engine.wakeups import read_wakeup
 from whenthen.queues.memory import MemoryQueue
+from whenthen.settings import Settings
 from whenthen.store.database import ServerDatabase
 from whenthen.store.executions import Outcome, State
-from whenthen.store.keys import hash_key
 from whenthen.store.progress import Progress
 from whenthen.store.slots import open_slot, slot_at
 from whenthen.store.statements import Statement
+from whenthen.web.hooks import make_app
+from whenthen.wiring import Runtime
 
 EVENTS = 200_000
 CHECKPOINTS = 5
@@ -45,12 +51,10 @@ _LOAD_EXECUTIONS = Statement(
 
 @dataclass(frozen=True)
 class Row:
-    """Medians of one database, milliseconds; a claim and an outcome are of a batch of 10."""
+    """Medians of one database, milliseconds by what was done."""
 
     name: str
-    intake: float
-    claim: float
-    outcome: float
+    ms: dict[str, float]
     sst_files: int
     sst_mib: float
 
@@ -76,28 +80,38 @@ def load(server: AlopexServer, database: ServerDatabase, *, checkpoints: int) ->
             server.checkpoint()
 
 
-def medians(name: str, server: AlopexServer, database: ServerDatabase, key: str, times: int = 300) -> Row:
-    """Measure intake, then claims and outcomes of what it has reserved."""
+def medians(name: str, server: AlopexServer, database: ServerDatabase, key: str, times: int = 400) -> Row:
+    """Measure intake through the trigger's app, one client, then claims and outcomes of what it has reserved."""
     queue = MemoryQueue()
-    intake = Intake(database, queue)
-    ids: list[str] = []
+    app = make_app(Runtime(Settings.read({}), database=database, wakeups=queue, arrivals=MemoryQueue()))
+    path = f"/trigger/door/with/key/{key}"
+    ms = {"intake": asyncio.run(_app_p50(app, path, times))}
+    ids = []
+    while batch := queue.receive(wait_seconds=0):
+        ids += [read_wakeup(message.body) for message in batch]
+    half = len(ids) // 2
+    for size, part in ((1, ids[:half]), (10, ids[half:])):
+        batches = [part[start : start + size] for start in range(0, len(part), size)]
 
-    def one_intake(number: int) -> None:
-        arrival = Arrival(
-            hash_key(key), "webhooks", "event", {"event": "door"}, f"{name}-{number}", {"Value1": "1"}, now_ms(), {}
-        )
-        ids.extend(intake.accept(arrival, Deadline(10)).execution_ids)
+        def one_claim(number: int, batches: list[list[str]] = batches) -> None:
+            claims.claim(database, batches[number], "bench", Deadline(10))
 
-    intake_ms = p50_ms(one_intake, times)
-    batches = [ids[start : start + 10] for start in range(0, len(ids), 10)]
-    claim_ms = p50_ms(lambda i: claims.claim(database, batches[i], "bench", Deadline(10)) and None, len(batches))
+        def one_outcome(number: int, batches: list[list[str]] = batches) -> None:
+            outcomes = [Outcome(i, "bench", State.SUCCEEDED, Progress(finished_at=1)) for i in batches[number]]
+            claims.record(database, outcomes, [], Deadline(10))
 
-    def one_outcome(number: int) -> None:
-        outcomes = [Outcome(i, "bench", State.SUCCEEDED, Progress(finished_at=1)) for i in batches[number]]
-        claims.record(database, outcomes, [], Deadline(10))
+        ms[f"claim of {size}"] = p50_ms(one_claim, len(batches))
+        ms[f"outcome of {size}"] = p50_ms(one_outcome, len(batches))
+    return Row(name, ms, len(server.sst_files()), server.sst_bytes() / 2**20)
 
-    outcome_ms = p50_ms(one_outcome, len(batches))
-    return Row(name, intake_ms, claim_ms, outcome_ms, len(server.sst_files()), server.sst_bytes() / 2**20)
+
+async def _app_p50(app: ASGIApp, path: str, times: int) -> float:
+    durations = []
+    for number in range(times):
+        begun = time.perf_counter()
+        assert await call_app(app, get_scope(path, f"value1={number}")) == 200
+        durations.append((time.perf_counter() - begun) * 1000)
+    return statistics.median(durations)
 
 
 def measure() -> list[Row]:

@@ -36,7 +36,7 @@ def row(slot: str, identifier: str, occurred_at: int, state: str = "succeeded", 
     progress = Progress(finished_at=1).to_json()
     return (
         f"('{slot}.{identifier}.{applet}', '{applet}', 'owner', {occurred_at}, '{state}', "
-        f"NULL, NULL, '', -1, '{progress}')"
+        f"NULL, NULL, '', -1, '{{}}', '{progress}')"
     )
 
 

@@ -13,7 +13,6 @@ from whenthen.store.errors import ScriptTooLong, StoreError, Unreachable
 pytestmark = pytest.mark.usefixtures("clock")
 
 
-@pytest.mark.xfail(strict=True, reason="an arrival that the database refuses ends the tick before the sweep")
 @pytest.mark.parametrize("error", [ScriptTooLong(), StoreError("refused")], ids=lambda error: type(error).__name__)
 def test_one_bad_arrival_does_not_stop_the_tick(
     house: House, clock: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch, error: StoreError
@@ -38,7 +37,6 @@ def test_one_bad_arrival_does_not_stop_the_tick(
     assert sorted(house.messages()) == ["door: good", "door: overdue"]
 
 
-@pytest.mark.xfail(strict=True, reason="deaths and tries share one counter")
 def test_retries_are_no_deaths(
     house: House, sink: Sink, clock: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ FRAGMENTS = [
     "'", "''", '"', "\\", "\\'", "\n", "\r\n", "\t", ";", "--", "/*", "*/", "?", ":x", "$1", "{slot}", "%s",
     "CAST('x' AS TEXT)", "'; DROP TABLE meta; --", " AS TEXT)", "NULL", "\x01", "\x1b[0m", "\x7f", "\u0085",
     "\u2028", "\ufeff", "\ufffe", "🚪", "👩‍👩‍👧", "\u202eשלום", "قلب", "e\u0301", "\U0010ffff",
-    "table 'x' not found", "PRIMARY KEY constraint violated on columns: [\"x\"]",
+    "table 'x' not found", "division by zero", "PRIMARY KEY constraint violated on columns: [\"x\"]",
 ]  # fmt: skip
 TEXT = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=40)
 JSON = st.recursive(

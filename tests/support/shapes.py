@@ -80,18 +80,45 @@ def required_columns() -> set[tuple[str, str]]:
     return required
 
 
+REQUIRED = required_columns()
+REVISION = ("triggers", "revision")
+"""Table and column of the only guard that divides."""
+
+
 def guards(sql: str) -> list[tuple[str, str]]:
-    """Table and column of each value that an UPDATE may set to NULL by a CASE: that is how a script is refused."""
+    """Table and column of each guard in `sql`: that is how a script is refused.
+
+    An UPDATE guards with a CASE that may be NULL, and a SELECT with one that it divides by.
+    """
     tree = _parse(sql)
-    if not isinstance(tree, exp.Update):
+    target = _target(tree) if isinstance(tree, exp.Update | exp.Select) else None
+    if not isinstance(target, exp.Table):
         return []
-    table = _table_name(tree.this.name)
+    table = _table_name(target.name)
+    if isinstance(tree, exp.Select):
+        return [(table, column) for item in tree.expressions if (column := _divisor_column(item.unalias()))]
     return [
         (table, change.this.name)
         for change in tree.expressions
-        if isinstance(change.expression, exp.Case)
-        and isinstance(change.expression.args.get("default") or exp.Null(), exp.Null)
+        if isinstance(change, exp.EQ) and isinstance(change.expression, exp.Case) and _may_be_null(change.expression)
     ]
+
+
+def _may_be_null(case: exp.Case) -> bool:
+    return isinstance(case.args.get("default") or exp.Null(), exp.Null)
+
+
+def _divisor_column(item: exp.Expr) -> str:
+    """The column that `1 / CASE WHEN column = literal THEN 1 ELSE 0 END` guards, or empty for anything else."""
+    case = item.expression if type(item) is exp.Div else None
+    if not isinstance(case, exp.Case) or case.this is not None or len(case.args["ifs"]) != 1:
+        return ""
+    condition, then, otherwise = case.args["ifs"][0].this, case.args["ifs"][0].args["true"], case.args.get("default")
+    if [part and part.sql() for part in (item.this, then, otherwise)] != ["1", "1", "0"]:
+        return ""
+    if type(condition) is not exp.EQ or not isinstance(condition.expression, exp.Literal):
+        return ""
+    return condition.this.name if isinstance(condition.this, exp.Column) else ""
 
 
 def violations(sql: str) -> list[str]:
@@ -114,6 +141,7 @@ def _judge(tree: exp.Expr) -> Iterator[str]:
         case exp.Update():
             yield from _judge_clauses(tree)
             yield from _judge_nested(tree, tree.expressions)
+            yield from _judge_changes(tree)
             yield from _judge_where(tree)
         case exp.Insert():
             yield from _judge_insert(tree)
@@ -139,9 +167,36 @@ def _judge_union(tree: exp.Union) -> Iterator[str]:
 def _judge_select(tree: exp.Select) -> Iterator[str]:
     yield from _judge_clauses(tree)
     yield from _judge_nested(tree, tree.expressions)
+    yield from _judge_divisions(tree)
     if any(item.find(exp.AggFunc, exp.Window) for item in tree.expressions):
         yield "an aggregate reads the whole table"
     yield from _judge_where(tree)
+
+
+def _judge_divisions(tree: exp.Expr) -> Iterator[str]:
+    """Every division by zero is told as the failed guard of a trigger's revision, so nothing else may divide."""
+    guarding = [item.unalias() for item in tree.expressions if _divisor_column(item.unalias()) == REVISION[1]]
+    target = _target(tree) if isinstance(tree, exp.Select) else None
+    if not isinstance(target, exp.Table) or _table_name(target.name) != REVISION[0]:
+        guarding = []
+    for division in tree.find_all(exp.Div, exp.IntDiv, exp.Mod):
+        if not any(division is guard for guard in guarding):
+            yield "divides, and is not 1 / CASE WHEN revision = … THEN 1 ELSE 0 END of a trigger"
+
+
+def _judge_changes(tree: exp.Update) -> Iterator[str]:
+    """A CASE that may be NULL refuses the script, if nothing stands around it and its column refuses NULL."""
+    yield from _judge_divisions(tree)
+    table = _table_name(tree.this.name)
+    guarding = []
+    for change in tree.expressions:
+        if isinstance(change, exp.EQ) and isinstance(change.expression, exp.Case) and _may_be_null(change.expression):
+            guarding.append(change.expression)
+            if (table, change.this.name) not in REQUIRED:
+                yield f"a CASE without ELSE guards nothing: {change.this.name} takes NULL"
+    for case in tree.find_all(exp.Case):
+        if _may_be_null(case) and not any(case is guard for guard in guarding):
+            yield "a CASE without ELSE inside another expression guards nothing"
 
 
 def _judge_insert(tree: exp.Insert) -> Iterator[str]:
@@ -154,6 +209,7 @@ def _judge_insert(tree: exp.Insert) -> Iterator[str]:
     match tree.expression:
         case exp.Values() as rows:
             yield from _judge_nested(tree, rows.expressions)
+            yield from _judge_divisions(rows)
         case exp.Select() | exp.Union() as source:
             yield from _judge(source)
         case _:

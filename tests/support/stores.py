@@ -21,6 +21,7 @@ SLOT = "202601312330"
 T0 = 1_769_902_200_000
 """The slot's first millisecond."""
 APPLET = "applet"
+INGREDIENTS = '{"Value1":"short"}'
 
 
 @dataclass(frozen=True)
@@ -49,23 +50,26 @@ def open_place(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> Ite
         yield Place(name, database, boundary)
 
 
-def id_of(name: str) -> str:
-    """The id of the execution that the event `name` sets off, in `SLOT`."""
-    return f"{SLOT}.{name}.{APPLET}"
+def id_of(name: str, applet: str = APPLET) -> str:
+    """The id of the execution of `applet` that the event `name` sets off, in `SLOT`."""
+    return f"{SLOT}.{name}.{applet}"
 
 
-def reserve(database: Database, name: str, *, now: int = T0) -> str:
+def reserve(
+    database: Database, name: str, *, now: int = T0, applet: str = APPLET, ingredients: str = INGREDIENTS
+) -> str:
     """Put a queued execution there, due `now`; its id."""
-    execution_id = id_of(name)
+    execution_id = id_of(name, applet)
     script = Script()
     reserve_execution(
         script,
         execution_id=execution_id,
-        applet_id=APPLET,
+        applet_id=applet,
         owner_id="owner",
         occurred_at=now,
         now=now,
         wake_at=now + 60_000,
+        ingredients=ingredients,
     )
     database.execute(script.sql)
     return execution_id

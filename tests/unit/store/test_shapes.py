@@ -1,13 +1,14 @@
 """The shape guard over all that the store can send, the guard's own proof, and its one list of exceptions."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.catalogue import STATEMENTS, STORE, example, source_files
-from tests.support.shapes import KEYS, guards, required_columns, violations
+from tests.support.shapes import KEYS, REQUIRED, guards, violations
 
 EXCEPTIONS = {
     "read_version": "a few rows, read by migrate, check and once by a starting process",
@@ -27,6 +28,19 @@ EXCEPTIONS = {
 """Statements that scan, and why each may. None is on the way of an event."""
 
 CAST = "CAST('x' AS TEXT)"
+GUARD = "1 / CASE WHEN revision = 7 THEN 1 ELSE 0 END"
+
+
+def guarding(divided: str, table: str = "triggers", key: str = "trigger_id") -> tuple[str, str]:
+    """A select that is not quite the guard, and the rule that refuses it."""
+    return f"SELECT {divided} AS unchanged FROM {table} WHERE {key} = {CAST}", "divides"
+
+
+def changing(change: str, rule: str) -> tuple[str, str]:
+    """A change of an execution, and the rule that refuses it."""
+    return f"UPDATE executions_202601010000 SET {change} WHERE execution_id = {CAST}", rule
+
+
 HOSTILE = {
     "bare text": ("SELECT value FROM meta WHERE name = 'x'", "bare literal"),
     "bare text in an update": ("UPDATE meta SET value = '' WHERE name = 'x'", "bare literal"),
@@ -90,6 +104,44 @@ HOSTILE = {
     "create again": ("CREATE TABLE a (b TEXT PRIMARY KEY)", "CREATE"),
     "index": ("CREATE INDEX a ON slots (opened_at)", "CREATE"),
     "drop": ("DROP TABLE trigger_events", "DROP"),
+    "star of all": ("SELECT * FROM executions_202601010000", "without a WHERE"),
+    "star by another column": (f"SELECT * FROM executions_202601010000 WHERE applet_id = {CAST}", "not the key"),
+    "star by a bare key": ("SELECT * FROM executions_202601010000 WHERE execution_id = 'x'", "bare literal"),
+    "star and a subquery": (f"SELECT *, (SELECT 1 FROM meta) AS a FROM slots WHERE slot = {CAST}", "subquery"),
+    "guard that divides by NULL": guarding("1 / CASE WHEN revision = 7 THEN 1 END"),
+    "guard that divides by one": guarding("1 / CASE WHEN revision = 7 THEN 1 ELSE 1 END"),
+    "guard the wrong way round": guarding("1 / CASE WHEN revision = 7 THEN 0 ELSE 1 END"),
+    "guard that is divided": guarding("CASE WHEN revision = 7 THEN 1 ELSE 0 END / 1"),
+    "guard of nothing": guarding("0 / CASE WHEN revision = 7 THEN 1 ELSE 0 END"),
+    "guard with a range": guarding("1 / CASE WHEN revision >= 7 THEN 1 ELSE 0 END"),
+    "guard with itself": guarding("1 / CASE WHEN revision = revision THEN 1 ELSE 0 END"),
+    "guard with NULL": guarding("1 / CASE WHEN revision = NULL THEN 1 ELSE 0 END"),
+    "guard with a way out": guarding("1 / CASE WHEN revision = 7 OR fields = 'x' THEN 1 ELSE 0 END"),
+    "guard with two cases": guarding("1 / CASE WHEN revision = 7 THEN 1 WHEN revision = 8 THEN 1 ELSE 0 END"),
+    "guard by an operand": guarding("1 / CASE revision WHEN 7 THEN 1 ELSE 0 END"),
+    "guard of another column": guarding("1 / CASE WHEN fields = 'x' THEN 1 ELSE 0 END"),
+    "guard of another table": guarding(GUARD, "applets", "applet_id"),
+    "guard inside a value": guarding(f"COALESCE({GUARD}, 1)"),
+    "guard by a remainder": guarding("1 % CASE WHEN revision = 7 THEN 1 ELSE 0 END"),
+    "guard beside a division": guarding(f"{GUARD}, 1 / revision"),
+    "plain division": guarding("1 / revision"),
+    "guard of a scan": (f"SELECT {GUARD} AS unchanged FROM triggers", "without a WHERE"),
+    "guard of two keys": (f"SELECT {GUARD} AS a FROM triggers WHERE trigger_id IN ('x', 'y')", "IN scans"),
+    "division in the key": (f"SELECT slot FROM slots WHERE slot = {CAST} AND opened_at / 2 = 1", "divides"),
+    "division in a change": changing("occurred_at = occurred_at / 2", "divides"),
+    "guard by division in a change": changing(f"occurred_at = {GUARD}", "divides"),
+    "division in a new row": ("INSERT INTO meta (name, value) VALUES ('a', 1 / 0)", "divides"),
+    "division in a copied row": (f"INSERT INTO meta SELECT slot, 1 / 0 FROM slots WHERE slot = {CAST}", "divides"),
+    "guard on a column that takes NULL": changing("due_at = CASE WHEN claim = 'x' THEN 1 END", "due_at takes NULL"),
+    "ELSE NULL on one that does": changing("wake_at = CASE WHEN claim = 'x' THEN 1 ELSE NULL END", "takes NULL"),
+    "guard on a column without a name": changing("nowhere = CASE WHEN claim = 'x' THEN 1 END", "takes NULL"),
+    "guard that is swallowed": changing("state = COALESCE(CASE WHEN claim = 'x' THEN 'y' END, state)", "inside another"),
+    "guard in a branch": changing(
+        "state = CASE WHEN claim = 'x' THEN CASE WHEN sending = 1 THEN 'y' END ELSE state END", "inside another"
+    ),
+    "guard in a condition": changing(
+        "state = CASE WHEN CASE WHEN claim = 'x' THEN TRUE END THEN 'y' ELSE state END", "inside another"
+    ),
     "two statements": ("SELECT 1; SELECT 2", "not one statement"),
     "nonsense": ("SELECT FROM WHERE ((", "not one statement"),
 }
@@ -122,7 +174,12 @@ def test_the_guard_allows_the_flat_shapes() -> None:
         key,
         f"{key} UNION ALL {key} UNION ALL {key}",
         "SELECT applied_at FROM schema_versions WHERE schema_version = 5",
-        f"UPDATE slots SET settled_at = CASE WHEN opened_at > 1 AND slot <> '' THEN 1 END WHERE slot = {CAST}",
+        f"SELECT * FROM executions_202601010000 WHERE execution_id = {CAST}",
+        f"SELECT * FROM slots WHERE slot = {CAST} UNION ALL SELECT * FROM slots WHERE slot = {CAST}",
+        f"SELECT {GUARD} AS unchanged FROM triggers WHERE trigger_id = {CAST}",
+        f"UPDATE slots SET opened_at = CASE WHEN opened_at > 1 AND slot <> '' THEN 1 END WHERE slot = {CAST}",
+        f"UPDATE slots SET opened_at = CASE WHEN opened_at > 1 THEN 1 ELSE NULL END WHERE slot = {CAST}",
+        f"UPDATE slots SET settled_at = CASE WHEN opened_at > 1 THEN 1 ELSE settled_at END WHERE slot = {CAST}",
         f"UPDATE slots SET settled_at = 1 WHERE slot = {CAST} RETURNING slot",
         "INSERT INTO meta (name, value) VALUES ('a', 'b'), ('c', 'd') ON CONFLICT DO NOTHING RETURNING name",
         f"INSERT INTO meta (name, value) SELECT slot, '' FROM slots WHERE slot = {CAST}",
@@ -145,6 +202,7 @@ def test_a_guard_stands_on_a_column_that_refuses_null() -> None:
     guarded = {name: columns for name, columns in found.items() if columns}
     assert set(guarded) == {
         "claim_execution",
+        "guard_trigger",
         "mark_sending",
         "record_outcome",
         "release_execution",
@@ -152,11 +210,19 @@ def test_a_guard_stands_on_a_column_that_refuses_null() -> None:
         "set_listeners",
         "update_applet",
     }
-    assert {column for columns in guarded.values() for column in columns} <= required_columns()
-    assert ("executions_", "due_at") not in required_columns()
+    assert {column for columns in guarded.values() for column in columns} <= REQUIRED
+    assert ("executions_", "due_at") not in REQUIRED
     assert guards(f"UPDATE executions_1 SET due_at = CASE WHEN claim = 'x' THEN 1 END WHERE execution_id = {CAST}") == [
         ("executions_", "due_at")
     ]
+    assert guarded["guard_trigger"] == [("triggers", "revision")]
+    assert guards(f"SELECT 1 / revision AS r FROM triggers WHERE trigger_id = {CAST}") == []
+
+
+def test_no_trigger_is_ever_deleted() -> None:
+    """Given that the guard of a trigger that is not there guards nothing, then there must be none that went."""
+    deleting = [statement.name for statement in STATEMENTS if re.search(r"\b(DELETE|DROP)\b", statement.text)]
+    assert deleting == ["trim_messages"]
 
 
 def _calls(path: Path) -> Iterator[tuple[str, ast.Call]]:

@@ -19,6 +19,7 @@ from whenthen.engine.sweep import _CHUNK as CHUNK
 from whenthen.engine.worker import BATCH
 from whenthen.store.errors import InvalidText, ScriptTooLong
 from whenthen.store.executions import (
+    COPIED_INGREDIENTS,
     ExecutionRow,
     Outcome,
     State,
@@ -29,7 +30,7 @@ from whenthen.store.executions import (
 )
 from whenthen.store.inbox import Message, insert_message
 from whenthen.store.literals import SqlValue, literal
-from whenthen.store.progress import NOT_BEGUN, Progress
+from whenthen.store.progress import Progress
 from whenthen.store.statements import (
     MAX_REQUEST_BYTES,
     MAX_SCRIPT_BYTES,
@@ -183,21 +184,40 @@ def rendered(add: Callable[[Script, str], None], count: int) -> str:
     return script.sql
 
 
-def reserve(script: Script, execution_id: str) -> None:
+def reserve(script: Script, execution_id: str, ingredients: str = "x" * (COPIED_INGREDIENTS + 1)) -> None:
     reserve_execution(
-        script, execution_id=execution_id, applet_id=TOKEN, owner_id=TOKEN, occurred_at=LATE, now=LATE, wake_at=LATE
+        script,
+        execution_id=execution_id,
+        applet_id=TOKEN,
+        owner_id=TOKEN,
+        occurred_at=LATE,
+        now=LATE,
+        wake_at=LATE,
+        ingredients=ingredients,
     )
+
+
+def reserve_copying(script: Script, execution_id: str) -> None:
+    """With the longest ingredients that are copied, of characters that take the most room."""
+    reserve(script, execution_id, "🚪" * COPIED_INGREDIENTS)
 
 
 def record(script: Script, execution_id: str) -> None:
     """With an attempt that keeps 2 KiB and a message of the same size."""
-    progress = Progress(9, 5, "r" * 100, ({"body": "ö" * 1024, "answer": "ö" * 1024},), LATE)
+    progress = Progress(
+        step=9,
+        tries=5,
+        reason="r" * 100,
+        attempts=({"body": "ö" * 1024, "answer": "ö" * 1024},),
+        finished_at=LATE,
+    )
     record_outcome(script, Outcome(execution_id, TOKEN, State.WAITING, progress, LATE, LATE))
     insert_message(script, Message(execution_id, TOKEN, TOKEN, execution_id, LATE, "t" * 100, "b" * 2048, ""))
 
 
 def wake(script: Script, execution_id: str) -> None:
-    wake_again(script, ExecutionRow(execution_id, TOKEN, TOKEN, LATE, "queued", LATE, LATE, "", -1, NOT_BEGUN), LATE)
+    row = ExecutionRow(execution_id, TOKEN, TOKEN, LATE, "queued", LATE, LATE, "", -1, "{}", Progress())
+    wake_again(script, row, LATE)
 
 
 @pytest.mark.parametrize(
@@ -207,6 +227,7 @@ def wake(script: Script, execution_id: str) -> None:
         pytest.param(record, 4 * BATCH, id="record_outcome"),
         pytest.param(wake, 2 * CHUNK, id="wake_again"),
         pytest.param(reserve, 100, id="reserve_execution"),
+        pytest.param(reserve_copying, 100, id="reserve_execution, with ingredients"),
     ],
 )
 def test_what_the_engine_sends_at_once_fits_with_room_to_spare(add: Callable[[Script, str], None], count: int) -> None:

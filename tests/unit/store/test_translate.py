@@ -83,6 +83,26 @@ def test_a_failed_guard_names_its_column() -> None:
     assert told.column == "revision"
 
 
+@pytest.mark.parametrize(
+    ("message", "status"),
+    [
+        (f"{E999}evaluation error: division by zero", 400),
+        ("error[ALOPEX-E999]: evaluation error: division by zero", None),
+    ],
+)
+def test_a_division_by_zero_is_the_guard_of_a_revision(message: str, status: int | None) -> None:
+    told = translate(error("ALOPEX-E999", message, status))
+    assert isinstance(told, GuardFailed)
+    assert told.column == "revision"
+
+
+def test_a_text_about_a_division_is_not_one() -> None:
+    """Given a key's own text in the message, then the refusal is the key's."""
+    message = f"{E999}constraint violation: PRIMARY KEY constraint violated on columns: [\"event_id\"], value: "
+    told = translate(error("ALOPEX-E999", f'{message}Some("[Text(\\"division by zero\\")]")', 400))
+    assert isinstance(told, Duplicate)
+
+
 @pytest.mark.parametrize(("code", "prefix"), [("ALOPEX-E999", PLAN), ("ALOPEX-C001", "")])
 def test_a_missing_table_is_named(code: str, prefix: str) -> None:
     message = f"{prefix}error[ALOPEX-C001]: table 'executions_202601010000' not found at line 1, column 15"

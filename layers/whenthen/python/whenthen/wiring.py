@@ -64,7 +64,7 @@ class Runtime:
         """
         if not self._ready:
             with self._ready_lock:
-                require_ready(self._database)
+                require_ready(self._database, timeout_seconds=self.settings.intake_timeout_seconds)
                 self._ready = True
         return self._database
 
@@ -97,11 +97,26 @@ class Runtime:
 
 
 def open_database(settings: Settings) -> Database:
-    """Return the database that the settings name, trusted or not: for `whenthen db` itself."""
+    """Return the database that the settings name, trusted or not: for `whenthen db` itself.
+
+    Raises
+    ------
+    NotConfigured
+        ALOPEX_URL is no URL, or plain http to another machine.
+    """
     target = settings.alopex_url
     if not target:
         settings.home.mkdir(parents=True, exist_ok=True)
         return connect(str(settings.home / "whenthen.alopex"))
+    try:
+        return _connect_server(settings, target)
+    except ValueError as error:
+        raise NotConfigured(f"ALOPEX_URL: {error}") from error
+
+
+def _connect_server(settings: Settings, target: str) -> Database:
+    if not target.startswith(("http://", "https://")):
+        raise ValueError("must begin with http:// or https://")
     if not settings.alopex_api_key_secret:
         api_key = settings.alopex_api_key.get_secret_value()
         return connect(target, api_key=api_key or None, ca_file=settings.alopex_ca_file)

@@ -11,7 +11,14 @@ EXCERPT_CHARACTERS = 1024
 
 MASK = "•••"
 
-_SECRET_WORDS = ("authorization", "cookie", "token", "secret", "password", "passwd", "key", "signature")
+_URL_CHARACTERS = 512
+_HEADER_CHARACTERS = 200
+_HEADERS = 20
+
+_SECRET_WORDS = (
+    "auth", "cookie", "credential", "key", "passwd", "password", "pwd", "secret", "session", "signature", "token",
+)  # fmt: skip
+_SECRET_NAMES = {"sig", "pass", "pin"}
 _NOT_SECRET = {"idempotency-key"}
 
 
@@ -44,8 +51,11 @@ def describe_request(request: Request) -> dict[str, Any]:
     """Return a request as the owner may see it: secrets in headers and in the query are masked."""
     return {
         "method": request.method,
-        "url": _masked_url(request.url),
-        "headers": {name: MASK if _is_secret(name) else value for name, value in request.headers},
+        "url": _shortened(_masked_url(request.url), _URL_CHARACTERS),
+        "headers": {
+            name: MASK if _is_secret(name) else _shortened(value, _HEADER_CHARACTERS)
+            for name, value in request.headers[:_HEADERS]
+        },
         "body": _excerpt(request.body or b""),
     }
 
@@ -54,7 +64,7 @@ def describe_answer(answer: Answer) -> dict[str, Any]:
     """Return an answer as the owner may see it."""
     return {
         "status": answer.status,
-        "content_type": answer.headers.get("content-type", ""),
+        "content_type": _shortened(answer.headers.get("content-type", ""), _HEADER_CHARACTERS),
         "body": _excerpt(answer.body),
         "truncated": answer.truncated,
     }
@@ -62,7 +72,9 @@ def describe_answer(answer: Answer) -> dict[str, Any]:
 
 def _is_secret(name: str) -> bool:
     lower = name.lower()
-    return lower not in _NOT_SECRET and any(word in lower for word in _SECRET_WORDS)
+    if lower in _NOT_SECRET:
+        return False
+    return lower in _SECRET_NAMES or any(word in lower for word in _SECRET_WORDS)
 
 
 def _masked_url(url: str) -> str:
@@ -70,7 +82,7 @@ def _masked_url(url: str) -> str:
         parts = urlsplit(url)
         pairs = parse_qsl(parts.query, keep_blank_values=True)
     except ValueError:
-        return url
+        return url.partition("?")[0]
     if not any(_is_secret(name) for name, _ in pairs):
         return url
     query = urlencode([(name, MASK if _is_secret(name) else value) for name, value in pairs], safe=MASK)
@@ -80,4 +92,8 @@ def _masked_url(url: str) -> str:
 def _excerpt(body: bytes) -> str:
     # NUL can't be stored, and a target may answer anything.
     text = body[: EXCERPT_CHARACTERS * 4].decode("utf-8", "replace").replace("\x00", "\ufffd")
-    return text if len(text) <= EXCERPT_CHARACTERS else text[:EXCERPT_CHARACTERS] + "…"
+    return _shortened(text, EXCERPT_CHARACTERS)
+
+
+def _shortened(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[:limit] + "…"

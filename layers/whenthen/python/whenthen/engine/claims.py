@@ -14,7 +14,7 @@ from whenthen.engine.runs import Run
 from whenthen.store import executions as store
 from whenthen.store.applets import AppletRow, read_applets
 from whenthen.store.database import Database
-from whenthen.store.errors import GuardFailed
+from whenthen.store.errors import GuardFailed, ScriptTooLong
 from whenthen.store.events import EventRow, read_events
 from whenthen.store.executions import ExecutionRow, Outcome, State
 from whenthen.store.inbox import Message, insert_message
@@ -128,7 +128,14 @@ def record(database: Database, outcomes: list[Outcome], messages: list[Message],
             database.execute(script.sql, timeout_seconds=max(deadline.left(), 1.0))
 
     claims = {outcome.execution_id: outcome.claim for outcome in outcomes}
-    return _write_held(database, claims, (State.RUNNING, State.UNKNOWN), write, deadline)
+    try:
+        return _write_held(database, claims, (State.RUNNING, State.UNKNOWN), write, deadline)
+    except ScriptTooLong:
+        if len(outcomes) == 1:
+            raise
+    middle = len(outcomes) // 2
+    first, second = outcomes[:middle], outcomes[middle:]
+    return record(database, first, messages, deadline) | record(database, second, messages, deadline)
 
 
 def _write_held(

@@ -89,7 +89,7 @@ class Intake:
         return reservation
 
     def _reserve(self, arrival: Arrival, ingredients: str, deadline: Deadline) -> Reservation:
-        listening = self._listeners.find(arrival)
+        listening = self._listeners.find(arrival, deadline)
         if listening.trigger is None or not listening.trigger.listeners:
             return Reservation(None, (), duplicate=False)
         now = now_ms()
@@ -110,7 +110,7 @@ class Intake:
         except Duplicate as error:
             if error.columns != ("event_id",):
                 raise
-            return self._first_arrival(event)
+            return self._first_arrival(event, deadline)
         except GuardFailed:
             self._listeners.forget(arrival)
             raise
@@ -137,8 +137,8 @@ class Intake:
         guard(script, trigger)
         return script
 
-    def _first_arrival(self, event: str) -> Reservation:
-        first = find_event(self._database, event)
+    def _first_arrival(self, event: str, deadline: Deadline) -> Reservation:
+        first = find_event(self._database, event, timeout_seconds=deadline.left())
         if first is None:
             # The key was refused and the row is not there: only a lost write does that (ALOPEX.md 2).
             logger.error("event %s was refused as a duplicate but is not stored", event)

@@ -7,6 +7,7 @@ the revision has changed, and then the memory is dropped: a remembered answer is
 from collections import OrderedDict
 from dataclasses import dataclass
 
+from whenthen.clock import Deadline
 from whenthen.engine.arrivals import Arrival
 from whenthen.engine.identity import canonical_json, trigger_id
 from whenthen.errors import WhenthenError
@@ -42,10 +43,12 @@ class Listeners:
         self._database = database
         self._found: OrderedDict[tuple[str, str, str, str], Listening] = OrderedDict()
 
-    def find(self, arrival: Arrival) -> Listening:
+    def find(self, arrival: Arrival, deadline: Deadline) -> Listening:
         """Return who listens, from memory or from the database.
 
-        Only triggers with listeners are remembered: for others no script would notice a change.
+        Only triggers with listeners are remembered: for others no script would notice a change. The key is read
+        after the trigger, because revoking it changes the key first and the trigger's revision then: a key that is
+        read as valid with an older revision is found out by the reservation.
 
         Raises
         ------
@@ -57,16 +60,21 @@ class Listeners:
         name = self._name(arrival)
         if (remembered := self._found.get(name)) is not None:
             return remembered
-        key = find_key(self._database, arrival.key_hash)
-        if key is None or key.kind != "webhook" or key.revoked_at is not None:
-            raise UnknownKey
-        identity = trigger_id(key.owner_id, arrival.service, arrival.trigger, arrival.fields)
-        listening = Listening(key, find_trigger(self._database, identity))
+        owner_id = self._valid_key(arrival, deadline).owner_id
+        identity = trigger_id(owner_id, arrival.service, arrival.trigger, arrival.fields)
+        trigger = find_trigger(self._database, identity, timeout_seconds=deadline.left())
+        listening = Listening(self._valid_key(arrival, deadline), trigger)
         if listening.trigger is not None and listening.trigger.listeners:
             self._found[name] = listening
             if len(self._found) > _REMEMBERED:
                 self._found.popitem(last=False)
         return listening
+
+    def _valid_key(self, arrival: Arrival, deadline: Deadline) -> Key:
+        key = find_key(self._database, arrival.key_hash, timeout_seconds=deadline.left())
+        if key is None or key.kind != "webhook" or key.revoked_at is not None:
+            raise UnknownKey
+        return key
 
     def forget(self, arrival: Arrival) -> None:
         """Drop what is remembered about the arrival's trigger."""

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
 
@@ -99,7 +100,9 @@ def _retry_after_seconds(text: str | None, now: float) -> float:
     if re.fullmatch(r"\s*[0-9]{1,9}\s*", text):
         return float(min(int(text), MAX_RETRY_AFTER_SECONDS))
     try:
-        at = parsedate_to_datetime(text).timestamp()
-    except ValueError:
+        when = parsedate_to_datetime(text)
+        # A date without a zone is in UTC (RFC 5322, 3.3).
+        at = when.timestamp() if when.tzinfo else when.replace(tzinfo=UTC).timestamp()
+    except (ValueError, OverflowError):
         return 0.0
     return min(max(at - now, 0.0), MAX_RETRY_AFTER_SECONDS)

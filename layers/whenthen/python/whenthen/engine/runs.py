@@ -57,7 +57,13 @@ class Run:
     ) -> Outcome:
         """Return what to write about the execution: it is final unless the sweep has to look again at `wake_at`."""
         finished_at = now if wake_at is None else None
-        progress = Progress(self.step, self.tries, reason, tuple(self.attempts), finished_at)
+        progress = Progress(
+            step=self.step,
+            tries=self.tries,
+            reason=reason,
+            attempts=tuple(self.attempts),
+            finished_at=finished_at,
+        )
         return Outcome(self.execution_id, self.claim, state, progress, due_at, wake_at)
 
     def final_state(self) -> tuple[State, str]:

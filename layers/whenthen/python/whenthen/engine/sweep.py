@@ -20,6 +20,7 @@ MAX_DEATHS = 5
 
 _CHUNK = 50
 _WAKE_AGAIN_MS = 5 * 60_000
+_INTAKE_MS = 5 * 60_000
 
 
 def sweep(database: Database, wakeups: Queue, now: int) -> int:
@@ -64,7 +65,7 @@ def _wake(database: Database, wakeups: Queue, due: list[ExecutionRow], now: int)
 def _release(database: Database, row: ExecutionRow, now: int) -> None:
     """End a lease that has run out: back to the queue if nothing was sent, otherwise the outcome is unknown."""
     script = Script()
-    died = replace(row.progress, tries=row.progress.tries + 1)
+    died = replace(row.progress, deaths=row.progress.deaths + 1)
     if row.sending != NOT_SENDING:
         reason = "The worker stopped after the request may have been sent; no answer is known."
         release(
@@ -75,7 +76,7 @@ def _release(database: Database, row: ExecutionRow, now: int) -> None:
             due_at=None,
             wake_at=None,
         )
-    elif died.tries >= MAX_DEATHS:
+    elif died.deaths >= MAX_DEATHS:
         reason = f"The worker stopped {MAX_DEATHS} times before it could send anything."
         release(
             script, row, state=State.FAILED, progress=_ended(died, State.FAILED, reason, now), due_at=None, wake_at=None
@@ -95,7 +96,7 @@ def _ended(progress: Progress, state: State, reason: str, now: int) -> Progress:
         action=progress.step,
         service="",
         name="",
-        number=progress.tries,
+        number=progress.tries + 1,
         started_at=now,
         finished_at=now,
         outcome=state,
@@ -107,9 +108,16 @@ def _ended(progress: Progress, state: State, reason: str, now: int) -> Progress:
 def settle_slots(database: Database, now: int) -> None:
     """Mark the slots that are over and whose executions are all final, so that the sweep passes over them."""
     for row in list_slots(database):
-        # An intake that began before the slot's end may still be on its way: leave it one more slot of time.
-        over = slot_end(row.slot) + WAKE_GRACE_MS * 5 <= now
+        # An intake that began before the slot's end may still be on its way: leave it some time.
+        over = slot_end(row.slot) + _INTAKE_MS <= now
         if row.settled_at is None and over and count_open(database, row.slot) == 0:
-            script = Script()
-            set_settled(script, row.slot, now)
-            database.execute(script.sql)
+            _settle(database, row.slot, now)
+            if count_open(database, row.slot) > 0:
+                # A rerun came between: its own script ran before ours.
+                _settle(database, row.slot, None)
+
+
+def _settle(database: Database, slot: str, settled_at: int | None) -> None:
+    script = Script()
+    set_settled(script, slot, settled_at)
+    database.execute(script.sql)

@@ -11,7 +11,7 @@ from whenthen.engine.sweep import settle_slots, sweep
 from whenthen.errors import TooLarge
 from whenthen.queues import Queue
 from whenthen.store.database import Database
-from whenthen.store.errors import InvalidText
+from whenthen.store.errors import InvalidText, ScriptTooLong, StoreError
 from whenthen.store.inbox import trim
 from whenthen.store.slots import SLOT_MINUTES, open_slot, slot_at
 
@@ -54,18 +54,24 @@ def tick(
     present = now_ms()
     for instant in (present, present + SLOT_MINUTES * 60_000):
         open_slot(database, slot_at(instant), present)
-    drained = drain(intake, arrivals, deadline)
     overdue = sweep(database, wakeups, min(now, present))
     settle_slots(database, min(now, present))
     trim(database)
+    # Last: it may take all the time that is left.
+    drained = drain(intake, arrivals, deadline)
     return TickReport(overdue, drained)
 
 
 def drain(intake: Intake, arrivals: Queue, deadline: Deadline) -> int:
-    """Reserve the arrivals that wait in the intake queue and return how many there were.
+    """Reserve the arrivals that wait in the intake queue and return how many have left it.
 
-    A message is deleted only after its event is stored, or when it can never be. What can't be read stays and
-    ends in the dead-letter queue.
+    A message is deleted only after its event is stored, or when it can never be. Any other stays in the queue: it
+    comes again, or ends in the dead-letter queue, and does not hold up the others.
+
+    Raises
+    ------
+    Unavailable
+        The queue can't be reached.
     """
     drained = 0
     while deadline.left() > _SECONDS_FOR_ONE_ARRIVAL:
@@ -73,15 +79,24 @@ def drain(intake: Intake, arrivals: Queue, deadline: Deadline) -> int:
         if not batch:
             break
         for received in batch:
-            try:
-                intake.accept(Arrival.from_json(received.body), Deadline(_SECONDS_FOR_ONE_ARRIVAL))
-            except UnknownKey:
-                logger.warning("dropped an arrival with an invalid key")
-            except (TooLarge, InvalidText) as error:
-                logger.error("dropped an arrival that can't be stored: %s", error)
-            except ValueError as error:
-                logger.error("left an unreadable arrival in the queue: %s", error)
-                continue
-            arrivals.delete(received)
-            drained += 1
+            if _take_in(intake, received.body):
+                arrivals.delete(received)
+                drained += 1
     return drained
+
+
+def _take_in(intake: Intake, body: str) -> bool:
+    """Reserve one arrival; return whether its message is done with."""
+    try:
+        intake.accept(Arrival.from_json(body), Deadline(_SECONDS_FOR_ONE_ARRIVAL))
+    except UnknownKey:
+        logger.warning("dropped an arrival with an invalid key")
+    except (TooLarge, ScriptTooLong, InvalidText) as error:
+        logger.error("dropped an arrival that can't be stored: %s", error)
+    except ValueError as error:
+        logger.error("left an unreadable arrival in the queue: %s", error)
+        return False
+    except StoreError as error:
+        logger.warning("left an arrival in the queue: %s", error)
+        return False
+    return True

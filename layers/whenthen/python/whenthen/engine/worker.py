@@ -16,7 +16,7 @@ from whenthen.engine import claims
 from whenthen.engine.actions import Prepared, Sent, attempt, prepare, send
 from whenthen.engine.claims import Claimed
 from whenthen.engine.identity import idempotency_key, parse_execution_id
-from whenthen.engine.retry import Verdict, decide
+from whenthen.engine.retry import Unanswered, Verdict, decide
 from whenthen.engine.runs import Run, begin, ended_early
 from whenthen.engine.wakeups import WAKE_GRACE_MS, send_wakeups
 from whenthen.errors import FieldError
@@ -38,6 +38,7 @@ RESERVE_SECONDS = 5.0
 """Time kept back for recording outcomes: no request may take longer than the deadline less this."""
 
 _TOGETHER_SECONDS = 0.005
+_LEASE_STEP_MS = 10
 
 
 class Worker:
@@ -121,12 +122,13 @@ class Worker:
             failed: list[Outcome] = []
             for run in runs:
                 run.tries += 1
-                try:
-                    ready.append((run, prepare(run)))
-                except FieldError as error:
-                    failed.append(self._after(run, None, Verdict.FAILED, str(error), deadline))
-                    if not run.is_done:
-                        going_on.append(run)
+                prepared = self._prepare(run)
+                if isinstance(prepared, Prepared):
+                    ready.append((run, prepared))
+                    continue
+                failed.append(self._after(run, None, Verdict.FAILED, prepared, deadline))
+                if not run.is_done:
+                    going_on.append(run)
             held = self._record(failed, [], deadline)
             going_on = [run for run in going_on if run.execution_id in held]
             runs = going_on + self._do_ready(ready, deadline)
@@ -157,10 +159,28 @@ class Worker:
             going_on += [run for run in unfinished if run.execution_id in held]
         return going_on
 
+    @staticmethod
+    def _prepare(run: Run) -> Prepared | str:
+        """Return the run's next action ready to be done, or why it can't be done."""
+        try:
+            return prepare(run)
+        except FieldError as error:
+            return str(error)
+        except Exception:
+            # A fault of one service must not end its neighbours in the batch.
+            logger.exception("%s could not be prepared", run.execution_id)
+            return "Something unforeseen went wrong before anything was sent; the log says what."
+
     def _work(self, prepared: Prepared, timeout: float) -> Sent | None:
-        if isinstance(prepared.work, Send):
-            return send(self._client, prepared.work, timeout_seconds=timeout)
-        return None
+        work = prepared.work
+        if not isinstance(work, Send):
+            return None
+        try:
+            return send(self._client, work, timeout_seconds=timeout)
+        except Exception:
+            logger.exception("a request ended unforeseen")
+            reason = "Something unforeseen went wrong while the request was sent; the log says what."
+            return Sent(Unanswered(repeatable=work.repeatable), reason, now_ms())
 
     def _judge(
         self, run: Run, prepared: Prepared, sent: Sent | None, messages: list[Message], deadline: Deadline
@@ -191,7 +211,9 @@ class Worker:
         run.attempts.append(attempt(run, prepared, verdict, reason, sent).as_dict())
         run.next_action()
         if not run.is_done:
-            return run.outcome(State.RUNNING, now=now_ms(), wake_at=claims.lease_until(deadline))
+            # Never the same instant twice: the sweep tells by it that the row has changed since it was read.
+            wake_at = claims.lease_until(deadline) + run.step * _LEASE_STEP_MS
+            return run.outcome(State.RUNNING, now=now_ms(), wake_at=wake_at)
         state, why = run.final_state()
         return run.outcome(state, why, now=now_ms())
 

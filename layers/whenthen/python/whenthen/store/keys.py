@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from whenthen.clock import now_ms
-from whenthen.store.database import Database
+from whenthen.store.database import DEFAULT_TIMEOUT_SECONDS, Database
 from whenthen.store.statements import Script, load
 
 type KeyKind = Literal["api", "webhook"]
@@ -77,9 +77,10 @@ def add_key(
     return row
 
 
-def find_key(database: Database, key_hash: str) -> Key | None:
+def find_key(database: Database, key_hash: str, *, timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS) -> Key | None:
     """Return the key stored under `key_hash`, revoked or not, or None."""
-    rows = database.execute(Script().add(_S["read_key"], key_hash=key_hash).sql)
+    sql = Script().add(_S["read_key"], key_hash=key_hash).sql
+    rows = database.execute(sql, timeout_seconds=timeout_seconds)
     return _from_row(rows[0]) if rows else None
 
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import uuid_utils
 
 from whenthen.clock import isoformat, now_ms
-from whenthen.store.database import Database
+from whenthen.store.database import DEFAULT_TIMEOUT_SECONDS, Database
 from whenthen.store.errors import Conflict, Duplicate, MissingTable, NotReady
 from whenthen.store.migrations import LATEST, schema_version
 from whenthen.store.statements import Script, load
@@ -20,8 +20,8 @@ PROBE_INCREMENTS = 50
 _EMBEDDED_INCREMENTS = 2
 
 
-def _read(database: Database, name: str) -> str | None:
-    rows = database.execute(Script().add(_S["read_meta"], name=name).sql)
+def _read(database: Database, name: str, timeout_seconds: float) -> str | None:
+    rows = database.execute(Script().add(_S["read_meta"], name=name).sql, timeout_seconds=timeout_seconds)
     return str(rows[0]["value"]) if rows else None
 
 
@@ -84,8 +84,13 @@ def prove_single_flight(database: Database) -> None:
     _write(database, _PROOF, json.dumps(proof))
 
 
-def require_ready(database: Database) -> None:
+def require_ready(database: Database, *, timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS) -> None:
     """Refuse a database that is not migrated to this version or lacks the single-flight proof.
+
+    Parameters
+    ----------
+    timeout_seconds:
+        How long to wait for each of two answers.
 
     Raises
     ------
@@ -93,8 +98,8 @@ def require_ready(database: Database) -> None:
         The message says what to run.
     """
     try:
-        version = schema_version(database)
-        proof = _read(database, _PROOF)
+        version = schema_version(database, timeout_seconds=timeout_seconds)
+        proof = _read(database, _PROOF, timeout_seconds)
     except MissingTable:
         version, proof = 0, None
     if version != LATEST:

@@ -4,7 +4,7 @@ import re
 from importlib import resources
 
 from whenthen.clock import Deadline, now_ms
-from whenthen.store.database import Database
+from whenthen.store.database import DEFAULT_TIMEOUT_SECONDS, Database
 from whenthen.store.errors import Duplicate, MissingTable, StoreError
 from whenthen.store.statements import Script, Statement, load
 from whenthen.store.units import run_unit
@@ -31,10 +31,10 @@ LATEST = max(SCHEMA)
 """The schema version that this code needs."""
 
 
-def schema_version(database: Database) -> int:
+def schema_version(database: Database, *, timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS) -> int:
     """Return the version the database is at, 0 for an empty one."""
     try:
-        rows = database.execute(Script().add(_S["read_version"]).sql)
+        rows = database.execute(Script().add(_S["read_version"]).sql, timeout_seconds=timeout_seconds)
     except MissingTable:
         return 0
     return int(rows[0]["schema_version"] or 0)

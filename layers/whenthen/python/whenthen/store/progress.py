@@ -14,7 +14,9 @@ class Progress:
     step:
         Index of the action that is next.
     tries:
-        How often that action has been tried, or a worker has died over it.
+        How often that action has been tried.
+    deaths:
+        How often a worker has died before it could send anything for that action.
     reason:
         Why the execution is in its state, in words for the owner; empty when there is nothing to say.
     attempts:
@@ -25,6 +27,7 @@ class Progress:
 
     step: int = 0
     tries: int = 0
+    deaths: int = 0
     reason: str = ""
     attempts: tuple[dict[str, Any], ...] = ()
     finished_at: int | None = None

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from whenthen.store.database import Database
+from whenthen.store.database import DEFAULT_TIMEOUT_SECONDS, Database
 from whenthen.store.statements import Script, load
 
 _S = load("triggers")
@@ -23,9 +23,12 @@ class TriggerRow:
     revision: int
 
 
-def find_trigger(database: Database, trigger_id: str) -> TriggerRow | None:
+def find_trigger(
+    database: Database, trigger_id: str, *, timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
+) -> TriggerRow | None:
     """Return the trigger or None."""
-    rows = database.execute(Script().add(_S["read_trigger"], trigger_id=trigger_id).sql)
+    sql = Script().add(_S["read_trigger"], trigger_id=trigger_id).sql
+    rows = database.execute(sql, timeout_seconds=timeout_seconds)
     return _from_row(rows[0]) if rows else None
 
 

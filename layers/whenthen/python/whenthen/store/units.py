@@ -15,6 +15,9 @@ _FIRST_WAIT_SECONDS = 0.02
 _LONGEST_WAIT_SECONDS = 1.0
 _JITTER_SECONDS = 0.04
 
+# A conflict or a full queue is nothing to warn about: the caller says what did not work out in the end.
+stamina.instrumentation.set_on_retry_hooks([])
+
 
 def run_unit[T](unit: Callable[[], T], *, deadline: Deadline, repeatable: bool) -> T:
     """Return `unit()`, running it whole again, with jitter, while there is time and hope.
