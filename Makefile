@@ -31,4 +31,5 @@ sam: setup
 	scripts/sam-build
 
 bench: setup services
+	@scripts/sam-build >/dev/null 2>&1
 	.venv/bin/python -m bench

@@ -8,6 +8,7 @@ import pytest
 from tests.support.embedded import House, web_request
 from tests.support.sink import Sink
 from whenthen.engine.identity import parse_execution_id
+from whenthen.store.executions import COPIED_INGREDIENTS
 
 NASTY = 'He said "hi"\nC:\\new {{Value2}} <b> ü 💥'
 
@@ -73,6 +74,50 @@ def test_values_arrive_whole(house: House, sink: Sink, content_type: str, templa
     house.work()
     assert callable(decode)
     assert decode(sink.requests[0].body) == NASTY
+
+
+@pytest.mark.parametrize("length", [300, COPIED_INGREDIENTS, 5_000, 100_000])
+@pytest.mark.parametrize("kind", ["event", "json_event"])
+def test_long_values_arrive_whole(house: House, sink: Sink, kind: str, length: int) -> None:
+    """D11: what is too long to be copied into the execution is read from the event, and not a character differs."""
+    value = (NASTY * (length // len(NASTY) + 1))[:length]
+    body = json.dumps({"value1": value}, ensure_ascii=False)
+    template = {"event": "{{Value1}}", "json_event": "{{JsonPayload}}"}[kind]
+    for _ in range(2):
+        house.make_applet(kind=kind, actions=[web_request(sink.url, content_type="text/plain", body=template)])
+    form = {"event": "", "json_event": "/json"}[kind]
+    answer = house.hooks.post(
+        f"/trigger/door{form}/with/key/{house.webhook_key}",
+        content=body.encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    assert answer.status_code == 200
+    (slot,) = {execution["execution_id"].partition(".")[0] for execution in house.activity()}
+    stored = house.table(f"SELECT ingredients FROM executions_{slot}")
+    (event,) = house.table("SELECT ingredients FROM trigger_events")
+    copied = event["ingredients"] if len(event["ingredients"]) <= COPIED_INGREDIENTS else ""
+    assert [row["ingredients"] for row in stored] == [copied] * 2
+    assert bool(copied) == (length < COPIED_INGREDIENTS)
+    assert house.work() == 2
+    expected = {"event": value, "json_event": body}[kind]
+    assert [request.body.decode() for request in sink.requests] == [expected] * 2
+    for item in house.activity():
+        assert item["state"] == "succeeded"
+        shown = house.execution(item["execution_id"])["ingredients"]
+        assert shown[{"event": "Value1", "json_event": "JsonPayload"}[kind]] == expected
+
+
+def test_a_long_event_that_is_not_there_is_told(house: House, sink: Sink) -> None:
+    house.make_applet(actions=[web_request(sink.url)])
+    house.fire(query={"value1": "short"})
+    house.fire(method="POST", json={"value1": "x" * 5_000})
+    house.table("DELETE FROM trigger_events")
+    assert house.work() == 2
+    assert {(item["state"], item["reason"]) for item in house.activity()} == {
+        ("succeeded", ""),
+        ("failed", "The event is not in the database."),
+    }
+    assert [json.loads(request.body) for request in sink.requests] == [{"said": "short"}]
 
 
 def test_html_is_escaped(house: House, sink: Sink) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.support.alopex import AlopexServer
+from tests.server.conftest import Regime
 from tests.support.processes import wait_for
 from tests.support.product import ARRIVALS, WAKEUPS, SpoolQueue
 from tests.support.scenario import Product, call_applet, executions, make_product
@@ -36,9 +36,9 @@ def sink() -> Iterator[Sink]:
 
 
 @pytest.fixture
-def product(server: AlopexServer, tmp_path: Path) -> Iterator[Product]:
+def product(regime: Regime, tmp_path: Path) -> Iterator[Product]:
     """A product on a fresh real server; its processes are ended."""
-    made = make_product(server, tmp_path / "home")
+    made = make_product(regime.server, tmp_path / "home")
     yield made
     made.close()
 
@@ -79,14 +79,17 @@ def settled(product: Product, count: int) -> bool:
         pytest.param("before-outcome", "PUT", 2, "succeeded", id="F02 between action and outcome, repeatable"),
     ],
 )
-def test_worker_killed(product: Product, sink: Sink, crash_at: str, method: str, calls: int, state: str) -> None:
-    """Given a worker killed at a point, when its lease has run out, then the action is repeated only where it is safe."""
+def test_worker_killed(
+    regime: Regime, product: Product, sink: Sink, crash_at: str, method: str, calls: int, state: str
+) -> None:
+    """Given a worker killed at a point, when its lease has run out, the action is repeated only where it is safe."""
     call_applet(product.database, f"{sink.url}/in", method=method)
     _, url = product.start_trigger()
     worker = product.start("worker", crash_at=crash_at)
     assert fire(url, product, "one") == 200
     assert wait_for(lambda: product.crashed(crash_at))
     worker.kill9()
+    regime.boundary()
 
     sweep(product.database, SpoolQueue(product.home / WAKEUPS), now_ms())
     assert states(product) == {"running": 1}, "a lease that holds is not touched"
@@ -100,7 +103,7 @@ def test_worker_killed(product: Product, sink: Sink, crash_at: str, method: str,
     assert len({request.key for request in sink.requests}) <= 1, "a repeat carries the same key"
 
 
-def test_trigger_killed_between_commit_and_wakeup(product: Product, sink: Sink) -> None:
+def test_trigger_killed_between_commit_and_wakeup(regime: Regime, product: Product, sink: Sink) -> None:
     """Given a trigger killed after its commit, when the sweep runs, then the execution runs once."""
     call_applet(product.database, f"{sink.url}/in")
     trigger, url = product.start_trigger(crash_at="before-wakeup")
@@ -110,6 +113,7 @@ def test_trigger_killed_between_commit_and_wakeup(product: Product, sink: Sink) 
     assert wait_for(lambda: product.crashed("before-wakeup"))
     trigger.kill9()
     sender.join()
+    regime.boundary()
     assert statuses == [0], "the sender knows nothing and sends again"
     assert states(product) == {"queued": 1}
 
@@ -122,7 +126,7 @@ def test_trigger_killed_between_commit_and_wakeup(product: Product, sink: Sink) 
     assert [request.body for request in sink.requests] == [b"one"]
 
 
-def test_server_killed_under_load(product: Product, sink: Sink) -> None:
+def test_server_killed_under_load(regime: Regime, product: Product, sink: Sink) -> None:
     """Given clients that send and workers that run, when the server is killed again and again, nothing is lost."""
     call_applet(product.database, f"{sink.url}/in")
     _, url = product.start_trigger()
@@ -151,6 +155,7 @@ def test_server_killed_under_load(product: Product, sink: Sink) -> None:
     stop.set()
     for thread in clients:
         thread.join()
+    regime.boundary()
 
     queue = DirectoryQueue(product.home / ARRIVALS)
     runtime = Runtime(

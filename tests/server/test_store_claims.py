@@ -1,43 +1,45 @@
 """Executions change by compare-and-set alone: one worker has one, and who comes late changes nothing."""
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
 import pytest
 
-from tests.support.stores import APPLET, PLACES, SLOT, T0, Place, at_once, id_of, open_place, reserve
+from tests.support.stores import APPLET, INGREDIENTS, PLACES, SLOT, T0, Place, at_once, id_of, open_place, reserve
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine import claims
-from whenthen.engine.runs import Run
+from whenthen.engine.claims import Claimed
+from whenthen.engine.runs import Run, begin
 from whenthen.model.applet import ActionRef, Applet, TriggerRef
 from whenthen.store.applets import AppletRow, insert_applet, update_applet
 from whenthen.store.database import DEFAULT_TIMEOUT_SECONDS, Database, Rows
 from whenthen.store.errors import GuardFailed, OutcomeUnknown
 from whenthen.store.events import EventRow, reserve_event
 from whenthen.store.executions import (
+    COPIED_INGREDIENTS,
     ExecutionRow,
     Outcome,
-    Record,
     State,
     claim,
     find_execution,
     list_activity,
     list_due,
     mark_sending,
-    read_records,
+    read_executions,
     record_outcome,
     release,
     requeue,
     wake_again,
 )
 from whenthen.store.inbox import Message, list_messages
-from whenthen.store.progress import NOT_BEGUN, Progress
+from whenthen.store.progress import Progress
 from whenthen.store.slots import count_open, list_slots, open_slot, set_settled
 from whenthen.store.statements import Script
-from whenthen.store.triggers import TriggerRow, insert_trigger
+from whenthen.store.triggers import TriggerRow, guard, insert_trigger
 
 LEASE = T0 + 30_000
 ALWAYS = (2**63 - 1, "")
@@ -54,7 +56,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
 
 
 class LostAnswers:
-    """A database that does what it is told, and whose first answers to changes are lost on the way.
+    """A database that does what it is told, and whose first answers, by default to changes, are lost on the way.
 
     Attributes:
         lost: how many answers were.
@@ -63,15 +65,16 @@ class LostAnswers:
 
     embedded = True
 
-    def __init__(self, inner: Database, to_lose: int = 1) -> None:
+    def __init__(self, inner: Database, to_lose: int = 1, answer_to: str = "UPDATE") -> None:
         self._inner = inner
         self._to_lose = to_lose
+        self._answer_to = answer_to
         self.lost = self.requests = 0
 
     def execute(self, sql: str, *, timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS) -> Rows:
         self.requests += 1
         rows = self._inner.execute(sql, timeout_seconds=timeout_seconds)
-        if "UPDATE" in sql and self.lost < self._to_lose:
+        if self._answer_to in sql and self.lost < self._to_lose:
             self.lost += 1
             raise OutcomeUnknown
         return rows
@@ -117,10 +120,10 @@ def try_claim(database: Database, execution_id: str, token: str, now: int = T0) 
     script = Script()
     claiming(execution_id, token, now)(script)
     try:
-        records = read_records(database, script, execution_ids=[execution_id])
+        rows = read_executions(database, script, [execution_id])
     except GuardFailed:
         return False
-    return records[execution_id].holder == token
+    return rows[execution_id].claim == token
 
 
 def read(database: Database, execution_id: str) -> ExecutionRow:
@@ -141,8 +144,11 @@ def message_ids(database: Database) -> list[str]:
     return sorted(found.execution_id for found in list_messages(database, "owner", before=ALWAYS))
 
 
-def held(records: dict[str, Record], token: str) -> set[str]:
-    return {record.id for record in records.values() if record.holder == token}
+def held(claimed: Claimed, token: str) -> set[str]:
+    """The ids of what was claimed, all of which is the token's."""
+    assert {(row.claim, row.state) for row in claimed.executions.values()} <= {(token, State.RUNNING)}
+    assert all(execution_id == row.execution_id for execution_id, row in claimed.executions.items())
+    return set(claimed.executions)
 
 
 def running(execution_id: str, token: str, step: int = 0) -> Run:
@@ -200,39 +206,122 @@ def test_a_claim_waits_for_its_time(place: Place) -> None:
     assert read(place.database, execution_id) == claimed
 
 
-def test_a_claim_reads_all_it_needs(place: Place) -> None:
-    """Given an event, three applets and an execution, then one request claims and reads them all."""
-    database, execution_id = place.database, reserve(place.database, "event")
+LONG = '{"Value1":"' + "ü'🚪" * (COPIED_INGREDIENTS // 3) + '"}'
+"""Ingredients that are not copied."""
+
+
+@dataclass(frozen=True)
+class Needed:
+    """What claims read besides executions, and the executions' ids by event and applet."""
+
+    ids: dict[tuple[str, str], str]
+    applets: dict[str, AppletRow]
+    events: dict[str, EventRow]
+
+
+def reserve_needed(database: Database) -> Needed:
+    """Applets that are on, off and deleted, and a short and a long event for each of them and for one that is not."""
     script = Script()
-    for name, enabled in ((APPLET, True), ("off", False), ("deleted", True)):
-        row = AppletRow(name, "owner", "t", f'"{name}"', enabled, 1, T0, T0, None)
+    rows: dict[str, AppletRow] = {}
+    for name in (APPLET, "off", "deleted"):
+        row = AppletRow(name, "owner", "t", f'"{name}"', name != "off", 1, T0, T0, None)
         insert_applet(script, row)
         if name == "deleted":
-            update_applet(script, replace(row, deleted_at=T0, updated_at=T0 + 1), seen_version=1)
-    insert_trigger(script, TriggerRow("t", "owner", "webhooks", "event", "{}", (), 0))
-    reserve_event(script, EventRow("event", "t", T0 + 2, T0, (execution_id,), '"ingredients"'), revision=0)
+            row = replace(row, deleted_at=T0, updated_at=T0 + 1)
+            update_applet(script, row, seen_version=1)
+            row = replace(row, version=2)
+        rows[name] = row
+    trigger = TriggerRow("t", "owner", "webhooks", "event", "{}", (), 0)
+    insert_trigger(script, trigger)
+    events: dict[str, EventRow] = {}
+    for name, ingredients in (("short", INGREDIENTS), ("long", LONG)):
+        ids = tuple(id_of(name, applet) for applet in (*rows, "nowhere"))
+        events[name] = EventRow(name, "t", T0 + 2, T0, ids, ingredients)
+        reserve_event(script, events[name])
+    guard(script, trigger)
     database.execute(script.sql)
-    place.boundary()
-
-    queued = Record(execution_id, "", "queued", T0, NOT_BEGUN.to_json())
-    around = [
-        Record("event", "", "", T0 + 2, '"ingredients"'),
-        Record(APPLET, "owner", "on", T0, f'"{APPLET}"'),
-        Record("off", "owner", "off", T0, '"off"'),
-        Record("deleted", "owner", "deleted", T0 + 1, '"deleted"'),
-    ]
-    found = read_records(
-        database,
-        Script(),
-        execution_ids=[execution_id, id_of("nowhere")],
-        event_ids=["event", "nowhere"],
-        applet_ids=[APPLET, "off", "deleted", "nowhere"],
+    pairs = [(event, applet) for event in events for applet in (*rows, "nowhere")]
+    return Needed(
+        {
+            (event, applet): reserve(database, event, applet=applet, ingredients=events[event].ingredients)
+            for event, applet in pairs
+        },
+        rows,
+        events,
     )
-    assert found == {record.id: record for record in [queued, *around]}
 
-    claimed = replace(queued, holder="token", state="running", at=None)
-    found = claims.claim(database, [execution_id], "token", Deadline(30))
-    assert found == {record.id: record for record in [claimed, *around[:2]]}
+
+def test_a_claim_reads_all_it_needs(place: Place) -> None:
+    """Given events, applets and executions, then a claim reads the applets at once, and the events that are long."""
+    database = place.database
+    needed = reserve_needed(database)
+    gone = reserve(database, "gone", ingredients=LONG)
+    place.boundary()
+    before = {row.execution_id: row for row in everything(database)}
+    assert before[gone].ingredients == before[needed.ids["long", "off"]].ingredients == ""
+    wanted = [*needed.ids.values(), gone, id_of("nowhere")]
+    assert read_executions(database, Script(), wanted) == before
+    assert {row.state for row in before.values()} == {"queued"}
+
+    counting = LostAnswers(database, to_lose=0)
+    claimed = claims.claim(counting, wanted, "token", Deadline(30))
+    assert counting.requests == 3
+    assert held(claimed, "token") == {*needed.ids.values(), gone}
+    assert claimed.executions == {row.execution_id: row for row in everything(database)}
+    assert [row.wake_at is not None and row.wake_at > T0 + 30_000 for row in claimed.executions.values()] == [True] * 9
+    for execution_id, row in before.items():
+        now = claimed.executions[execution_id]
+        assert now == replace(row, state="running", claim="token", due_at=None, wake_at=now.wake_at)
+    assert claimed.applets == needed.applets
+    assert claimed.long_events == {"long": needed.events["long"]}
+
+
+@pytest.mark.parametrize("event", ["short", "long"])
+def test_a_claim_reads_nothing_for_others(place: Place, event: str) -> None:
+    """Given that of two executions one is taken, then only what the other needs is read."""
+    database = place.database
+    needed = reserve_needed(database)
+    other = {"short": "long", "long": "short"}[event]
+    assert try_claim(database, needed.ids[other, "off"], "other")
+    place.boundary()
+    counting = LostAnswers(database, to_lose=0)
+    wanted = [needed.ids[other, "off"], needed.ids[event, APPLET]]
+    claimed = claims.claim(counting, wanted, "token", Deadline(30))
+    assert held(claimed, "token") == {needed.ids[event, APPLET]}
+    assert claimed.applets == {APPLET: needed.applets[APPLET]}
+    assert claimed.long_events == ({"long": needed.events["long"]} if event == "long" else {})
+    # One is refused, one reads the rows, one claims, one reads the applet, one a long event.
+    assert counting.requests == (5 if event == "long" else 4)
+
+
+@pytest.mark.parametrize("event", ["short", "long"])
+def test_a_run_has_the_ingredients_that_were_stored(place: Place, event: str) -> None:
+    needed = reserve_needed(place.database)
+    place.boundary()
+    execution_id = needed.ids[event, APPLET]
+    claimed = claims.claim(place.database, [execution_id], "token", Deadline(30))
+    definition = running(execution_id, "token").applet.model_dump_json()
+    begun = begin(
+        claimed.executions[execution_id],
+        replace(claimed.applets[APPLET], definition=definition),
+        claimed.long_events.get(event),
+    )
+    assert isinstance(begun, Run)
+    assert begun.ingredients == json.loads(needed.events[event].ingredients)
+
+
+@pytest.mark.parametrize("table", ["FROM applets", "FROM trigger_events"])
+def test_a_claim_survives_a_lost_answer_about_what_it_needs(place: Place, table: str) -> None:
+    """Given a claim that holds, when reading what it needs fails once, then it is read again and not claimed again."""
+    needed = reserve_needed(place.database)
+    place.boundary()
+    execution_id = needed.ids["long", APPLET]
+    flaky = LostAnswers(place.database, answer_to=table)
+    claimed = claims.claim(flaky, [execution_id], "token", Deadline(30))
+    assert flaky.lost == 1
+    assert held(claimed, "token") == {execution_id}
+    assert claimed.applets == {APPLET: needed.applets[APPLET]}
+    assert claimed.long_events == {"long": needed.events["long"]}
 
 
 @pytest.mark.parametrize("lost", [0, 1, 2])
@@ -259,11 +348,12 @@ def test_a_claim_takes_exactly_what_may_be_claimed(place: Place) -> None:
     place.boundary()
     before = {row.execution_id: row for row in everything(database)}
 
-    records = claims.claim(database, list(ids.values()), "second", Deadline(30))
+    claimed = claims.claim(database, list(ids.values()), "second", Deadline(30))
     expected = {ids["due"], ids["waiting"]}
-    assert held(records, "second") == expected
-    assert set(records) == set(before)
+    assert held(claimed, "second") == expected
     after = {row.execution_id: row for row in everything(database)}
+    assert set(after) == set(before)
+    assert claimed.executions == {name: after[name] for name in expected}
     assert {name for name in before if after[name] != before[name]} == expected
     assert {(after[name].state, after[name].claim, after[name].due_at) for name in expected} == {
         ("running", "second", None)
@@ -272,7 +362,7 @@ def test_a_claim_takes_exactly_what_may_be_claimed(place: Place) -> None:
 
     # What is nobody's to claim is no error either.
     nothing = claims.claim(database, [ids["final"], ids["nowhere"]], "third", Deadline(30))
-    assert held(nothing, "third") == set()
+    assert nothing == Claimed({}, {}, {})
 
 
 def test_a_claim_whose_answer_was_lost_is_still_ours(place: Place) -> None:
@@ -287,17 +377,18 @@ def test_a_claim_whose_answer_was_lost_is_still_ours(place: Place) -> None:
     assert read(place.database, ids[1]).claim == "other"
 
 
-def test_what_nobody_contests_takes_one_request(place: Place) -> None:
+def test_what_nobody_contests_takes_one_request_and_a_claim_one_more_for_applets(place: Place) -> None:
     ids = [reserve(place.database, str(number)) for number in range(10)]
     place.boundary()
     counting = LostAnswers(place.database, to_lose=0)
     assert held(claims.claim(counting, ids, "token", Deadline(30)), "token") == set(ids)
+    assert counting.requests == 2
     runs = [running(execution_id, "token") for execution_id in ids]
     assert claims.mark_sending(counting, runs, Deadline(30)) == set(ids)
     messages = [message(execution_id) for execution_id in ids]
     outcomes = [outcome(execution_id, "token") for execution_id in ids]
     assert claims.record(counting, outcomes, messages, Deadline(30)) == set(ids)
-    assert counting.requests == 3
+    assert counting.requests == 4
     assert message_ids(place.database) == ids
     assert count_open(place.database, SLOT) == 0
 

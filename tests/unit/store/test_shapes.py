@@ -135,7 +135,9 @@ HOSTILE = {
     "guard on a column that takes NULL": changing("due_at = CASE WHEN claim = 'x' THEN 1 END", "due_at takes NULL"),
     "ELSE NULL on one that does": changing("wake_at = CASE WHEN claim = 'x' THEN 1 ELSE NULL END", "takes NULL"),
     "guard on a column without a name": changing("nowhere = CASE WHEN claim = 'x' THEN 1 END", "takes NULL"),
-    "guard that is swallowed": changing("state = COALESCE(CASE WHEN claim = 'x' THEN 'y' END, state)", "inside another"),
+    "guard that is swallowed": changing(
+        "state = COALESCE(CASE WHEN claim = 'x' THEN 'y' END, state)", "inside another"
+    ),
     "guard in a branch": changing(
         "state = CASE WHEN claim = 'x' THEN CASE WHEN sending = 1 THEN 'y' END ELSE state END", "inside another"
     ),

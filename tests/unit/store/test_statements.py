@@ -15,9 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.catalogue import CATALOGUE, SCHEMA_STATEMENTS, STATEMENTS, STORE, example
+from whenthen.engine.applets import MAX_LISTENERS
+from whenthen.engine.arrivals import MAX_INGREDIENTS_BYTES
 from whenthen.engine.sweep import _CHUNK as CHUNK
 from whenthen.engine.worker import BATCH
 from whenthen.store.errors import InvalidText, ScriptTooLong
+from whenthen.store.events import EventRow, reserve_event
 from whenthen.store.executions import (
     COPIED_INGREDIENTS,
     ExecutionRow,
@@ -40,6 +43,7 @@ from whenthen.store.statements import (
     load,
     read_statements,
 )
+from whenthen.store.triggers import TriggerRow, guard
 
 VALUE = st.one_of(
     st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"])),
@@ -235,3 +239,14 @@ def test_what_the_engine_sends_at_once_fits_with_room_to_spare(add: Callable[[Sc
     assert rendered(add, count).count(";\n") >= count - 1
     with pytest.raises(ScriptTooLong):
         rendered(add, 2 * count)
+
+
+def test_the_largest_event_for_the_most_listeners_fits() -> None:
+    ids = tuple(f"202601010000.{number:064x}.{uuid4()}" for number in range(MAX_LISTENERS))
+    script = Script()
+    event = EventRow("e" * 64, "t" * 64, LATE, LATE, ids, "x" * MAX_INGREDIENTS_BYTES)
+    reserve_event(script, event)
+    for execution_id in ids:
+        reserve(script, execution_id, event.ingredients)
+    guard(script, TriggerRow(event.trigger_id, "", "", "", "", ids, 2**62))
+    assert script.sql.count("x" * (COPIED_INGREDIENTS + 1)) == MAX_INGREDIENTS_BYTES // (COPIED_INGREDIENTS + 1)

@@ -98,7 +98,7 @@ def test_a_division_by_zero_is_the_guard_of_a_revision(message: str, status: int
 
 def test_a_text_about_a_division_is_not_one() -> None:
     """Given a key's own text in the message, then the refusal is the key's."""
-    message = f"{E999}constraint violation: PRIMARY KEY constraint violated on columns: [\"event_id\"], value: "
+    message = f'{E999}constraint violation: PRIMARY KEY constraint violated on columns: ["event_id"], value: '
     told = translate(error("ALOPEX-E999", f'{message}Some("[Text(\\"division by zero\\")]")', 400))
     assert isinstance(told, Duplicate)
 

@@ -40,9 +40,7 @@ def read_events(database: Database, event_ids: Collection[str], *, timeout_secon
     """Return the events there are, by id."""
     selects = [Script().add(_S["read_event"], event_id=event_id) for event_id in event_ids]
     rows = database.execute(Script().union(selects).sql, timeout_seconds=timeout_seconds)
-    return {
-        row["event_id"]: EventRow(**{**row, "execution_ids": tuple(json.loads(row["execution_ids"]))}) for row in rows
-    }
+    return {row["event_id"]: _from_row(row) for row in rows}
 
 
 def find_event(

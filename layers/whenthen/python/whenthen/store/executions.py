@@ -1,7 +1,7 @@
 """Executions: one row for each applet that an event sets off, in its slot's table.
 
 A change of a row is a compare-and-set. One that comes too late raises `GuardFailed` and refuses its whole script;
-`read_records` then tells which rows may still be changed.
+`read_executions` then tells which rows may still be changed.
 """
 
 from collections.abc import Collection
