@@ -210,6 +210,7 @@ def test_a_guard_stands_on_a_column_that_refuses_null() -> None:
         "release_execution",
         "requeue_execution",
         "set_listeners",
+        "settle_slot",
         "update_applet",
     }
     assert {column for columns in guarded.values() for column in columns} <= REQUIRED

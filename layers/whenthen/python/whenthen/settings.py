@@ -59,7 +59,7 @@ class Settings(BaseModel):
         262144,
         alias="WHENTHEN_MAX_BODY_BYTES",
         ge=1,
-        le=524288,
+        le=262144,
         description="Largest body of a webhook, bytes.",
     )
     intake_timeout_seconds: float = Field(

@@ -5,6 +5,7 @@ import json
 from dataclasses import dataclass
 
 from whenthen.clock import Deadline, now_ms
+from whenthen.engine.attempts import bounded
 from whenthen.engine.identity import parse_execution_id
 from whenthen.engine.wakeups import WAKE_GRACE_MS, send_wakeups
 from whenthen.errors import FieldError, NotFound, Stale
@@ -14,7 +15,7 @@ from whenthen.store.errors import GuardFailed, MissingTable
 from whenthen.store.events import find_event
 from whenthen.store.executions import ExecutionRow, find_execution, list_activity, requeue
 from whenthen.store.progress import Progress
-from whenthen.store.slots import list_slots, set_settled, slot_end
+from whenthen.store.slots import list_slots, reopen, slot_end
 from whenthen.store.statements import Script
 from whenthen.store.units import run_unit
 
@@ -135,9 +136,9 @@ def rerun(database: Database, wakeups: Queue, owner_id: str, execution_id: str) 
             raise Stale("The execution has not finished.")
         now = now_ms()
         script = Script()
-        progress = Progress(attempts=row.progress.attempts)
+        progress = Progress(attempts=bounded(row.progress.attempts))
         requeue(script, row, progress=progress, now=now, wake_at=now + WAKE_GRACE_MS)
-        set_settled(script, parse_execution_id(execution_id).slot, None)
+        reopen(script, parse_execution_id(execution_id).slot)
         try:
             database.execute(script.sql)
         except GuardFailed as error:

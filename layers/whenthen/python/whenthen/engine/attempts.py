@@ -1,25 +1,36 @@
 """Attempts: what each try of an action sent, got and meant. They are what the owner sees of an execution."""
 
+import json
+import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from whenthen.net import Answer, Request
 
 EXCERPT_CHARACTERS = 1024
 """How much of a body an attempt keeps."""
 
+MAX_ATTEMPTS_BYTES = 64 * 1024
+"""The most that all attempts of an execution take, bytes of ASCII JSON: ten executions fit one script."""
+
 MASK = "•••"
 
 _URL_CHARACTERS = 512
-_HEADER_CHARACTERS = 200
-_HEADERS = 20
+_HEADER_CHARACTERS = 120
+_HEADERS = 10
 
 _SECRET_WORDS = (
     "auth", "cookie", "credential", "key", "passwd", "password", "pwd", "secret", "session", "signature", "token",
 )  # fmt: skip
-_SECRET_NAMES = {"sig", "pass", "pin"}
+_SECRET_NAMES = {"code", "pass", "pin", "sig"}
 _NOT_SECRET = {"idempotency-key"}
+
+# A path segment of 16 characters or more with letters and digits, a bot's token, and what follows /key/.
+_PATH_SECRET = re.compile(
+    r"(?<=/)(?=[^/]*[0-9])(?=[^/]*[A-Za-z])[\w:%~+=-]{16,}(?=/|$)|(?<=/bot)[0-9]+:[^/]+|(?<=/key/)[^/]+", re.ASCII
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +56,24 @@ class Attempt:
     def as_dict(self) -> dict[str, Any]:
         """Return the attempt as plain JSON values."""
         return asdict(self)
+
+
+def bounded(attempts: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """Return attempts that fit `MAX_ATTEMPTS_BYTES`: the oldest lose their request and answer, then go altogether."""
+    kept = list(attempts)
+    left = MAX_ATTEMPTS_BYTES - sum(_size(attempt) for attempt in kept)
+    for index, attempt in enumerate(kept):
+        if left >= 0:
+            break
+        kept[index] = {**attempt, "request": None, "answer": None}
+        left += _size(attempt) - _size(kept[index])
+    while left < 0 and kept:
+        left += _size(kept.pop(0))
+    return tuple(kept)
+
+
+def _size(attempt: dict[str, Any]) -> int:
+    return len(json.dumps(attempt)) + 2
 
 
 def describe_request(request: Request) -> dict[str, Any]:
@@ -78,15 +107,17 @@ def _is_secret(name: str) -> bool:
 
 
 def _masked_url(url: str) -> str:
+    """Mask secrets in the query by name, and what looks like one in the path: many services put their token there."""
     try:
         parts = urlsplit(url)
-        pairs = parse_qsl(parts.query, keep_blank_values=True)
+        pairs = parse_qsl(parts.query.replace(";", "&"), keep_blank_values=True)
     except ValueError:
         return url.partition("?")[0]
-    if not any(_is_secret(name) for name, _ in pairs):
-        return url
-    query = urlencode([(name, MASK if _is_secret(name) else value) for name, value in pairs], safe=MASK)
-    return parts._replace(query=query).geturl()
+    path = _PATH_SECRET.sub(MASK, parts.path)
+    if not any(_is_secret(name) or not value for name, value in pairs):
+        return parts._replace(path=path).geturl()
+    masked = [(name if value else MASK, MASK if _is_secret(name) else value) for name, value in pairs]
+    return parts._replace(path=path, query=urlencode(masked).replace(quote(MASK), MASK)).geturl()
 
 
 def _excerpt(body: bytes) -> str:

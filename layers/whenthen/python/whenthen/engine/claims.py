@@ -18,12 +18,16 @@ from whenthen.store.errors import GuardFailed, ScriptTooLong
 from whenthen.store.events import EventRow, read_events
 from whenthen.store.executions import ExecutionRow, Outcome, State
 from whenthen.store.inbox import Message, insert_message
+from whenthen.store.slots import reopen
 from whenthen.store.statements import Script
 from whenthen.store.units import run_unit
 
 logger = logging.getLogger(__name__)
 
 _LEASE_MARGIN_SECONDS = 30.0
+
+# A wake-up may come a moment before its time; the next look would be a minute later.
+_EARLY_MS = 1000
 
 
 def lease_until(deadline: Deadline) -> int:
@@ -59,7 +63,7 @@ def claim(database: Database, wanted: list[str], token: str, deadline: Deadline)
     def attempt(claimable: Iterable[str]) -> dict[str, ExecutionRow]:
         script = Script()
         for execution in claimable:
-            store.claim(script, execution, claim=token, now=now_ms(), lease_until=lease_until(deadline))
+            store.claim(script, execution, claim=token, now=now_ms() + _EARLY_MS, lease_until=lease_until(deadline))
         return store.read_executions(database, script, wanted, timeout_seconds=deadline.left())
 
     def unit() -> dict[str, ExecutionRow]:
@@ -121,6 +125,11 @@ def record(database: Database, outcomes: list[Outcome], messages: list[Message],
         for outcome in outcomes:
             if outcome.execution_id in ids:
                 store.record_outcome(script, outcome)
+        # A late answer may come after `unknown`, in a slot that the sweep passes over by now.
+        for slot in {
+            store.slot_of(o.execution_id) for o in outcomes if o.execution_id in ids and o.wake_at is not None
+        }:
+            reopen(script, slot)
         for message in messages:
             if message.execution_id in ids:
                 insert_message(script, message)
@@ -135,7 +144,12 @@ def record(database: Database, outcomes: list[Outcome], messages: list[Message],
             raise
     middle = len(outcomes) // 2
     first, second = outcomes[:middle], outcomes[middle:]
-    return record(database, first, messages, deadline) | record(database, second, messages, deadline)
+    try:
+        held = record(database, first, messages, deadline)
+    finally:
+        # Whatever becomes of one half, the other is recorded.
+        others = record(database, second, messages, deadline)
+    return held | others
 
 
 def _write_held(
@@ -163,4 +177,4 @@ def _write_held(
 
 
 def _is_due(row: ExecutionRow | None) -> bool:
-    return row is not None and row.due_at is not None and row.due_at <= now_ms()
+    return row is not None and row.due_at is not None and row.due_at <= now_ms() + _EARLY_MS

@@ -115,7 +115,7 @@ class Intake:
             self._listeners.forget(arrival)
             raise
         except MissingTable:
-            open_slot(self._database, slot, now)
+            open_slot(self._database, slot, now, timeout_seconds=deadline.left())
             raise Conflict from None
         return Reservation(event, row.execution_ids, duplicate=False)
 

@@ -1,11 +1,13 @@
 """A run: what a worker knows of an execution that it has claimed. Pure; `engine.worker` does the talking."""
 
+import hashlib
 import json
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import ValidationError
 
+from whenthen.engine.attempts import bounded
 from whenthen.model.applet import ActionRef, Applet
 from whenthen.model.expressions import ExpressionError, evaluate_filter
 from whenthen.store.applets import AppletRow
@@ -58,17 +60,19 @@ class Run:
         """Return what to write about the execution: it is final unless the sweep has to look again at `wake_at`."""
         finished_at = now if wake_at is None else None
         progress = Progress(
+            actions=fingerprint(self.applet),
             step=self.step,
             tries=self.tries,
             reason=reason,
-            attempts=tuple(self.attempts),
+            attempts=bounded(self.attempts),
             finished_at=finished_at,
         )
         return Outcome(self.execution_id, self.claim, state, progress, due_at, wake_at)
 
     def final_state(self) -> tuple[State, str]:
         """Return the state of an execution whose actions are all done: that of its worst action, and why."""
-        last = {attempt["action"]: attempt for attempt in self.attempts}
+        # Of a rerun, the last attempt of each action counts; an action may have been removed since the first run.
+        last = {a["action"]: a for a in self.attempts if a["action"] < len(self.applet.actions)}
         for state in (State.UNKNOWN, State.FAILED):
             for attempt in last.values():
                 if attempt["outcome"] == state:
@@ -97,6 +101,8 @@ def begin(execution: ExecutionRow, applet: AppletRow | None, event: EventRow | N
         definition = Applet.model_validate_json(applet.definition)
     except ValidationError as error:
         return State.FAILED, f"The applet can't be read: {error.errors()[0]['msg']}"
+    if execution.progress.actions not in ("", fingerprint(definition)):
+        return State.FAILED, "The applet's actions were changed while this execution was waiting; the rest was not run."
     run = Run(
         execution_id=execution.execution_id,
         owner_id=execution.owner_id,
@@ -108,7 +114,13 @@ def begin(execution: ExecutionRow, applet: AppletRow | None, event: EventRow | N
         attempts=list(execution.progress.attempts),
     )
     # A run that has begun has passed its filter.
-    return (None if run.attempts else _filtered(run)) or run
+    return (None if execution.progress.actions else _filtered(run)) or run
+
+
+def fingerprint(applet: Applet) -> str:
+    """Return a short text that is equal for equal actions: an execution goes on only with those it has begun with."""
+    text = json.dumps([action.model_dump(mode="json") for action in applet.actions], sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def _filtered(run: Run) -> tuple[State, str] | None:

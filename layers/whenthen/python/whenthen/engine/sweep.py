@@ -3,14 +3,14 @@
 import logging
 from dataclasses import replace
 
-from whenthen.engine.attempts import Attempt
+from whenthen.engine.attempts import Attempt, bounded
 from whenthen.engine.wakeups import WAKE_GRACE_MS, send_wakeups
 from whenthen.queues import Queue
 from whenthen.store.database import Database
 from whenthen.store.errors import GuardFailed
 from whenthen.store.executions import NOT_SENDING, ExecutionRow, State, list_due, release, wake_again
 from whenthen.store.progress import Progress
-from whenthen.store.slots import count_open, list_slots, set_settled, slot_end
+from whenthen.store.slots import count_open, list_slots, settle, slot_end
 from whenthen.store.statements import Script
 
 logger = logging.getLogger(__name__)
@@ -102,7 +102,7 @@ def _ended(progress: Progress, state: State, reason: str, now: int) -> Progress:
         outcome=state,
         reason=reason,
     )
-    return replace(progress, reason=reason, finished_at=now, attempts=(*progress.attempts, attempt.as_dict()))
+    return replace(progress, reason=reason, finished_at=now, attempts=bounded((*progress.attempts, attempt.as_dict())))
 
 
 def settle_slots(database: Database, now: int) -> None:
@@ -110,14 +110,11 @@ def settle_slots(database: Database, now: int) -> None:
     for row in list_slots(database):
         # An intake that began before the slot's end may still be on its way: leave it some time.
         over = slot_end(row.slot) + _INTAKE_MS <= now
-        if row.settled_at is None and over and count_open(database, row.slot) == 0:
-            _settle(database, row.slot, now)
-            if count_open(database, row.slot) > 0:
-                # A rerun came between: its own script ran before ours.
-                _settle(database, row.slot, None)
-
-
-def _settle(database: Database, slot: str, settled_at: int | None) -> None:
-    script = Script()
-    set_settled(script, slot, settled_at)
-    database.execute(script.sql)
+        if row.settled_at is not None or not over or count_open(database, row.slot):
+            continue
+        script = Script()
+        settle(script, row, now)
+        try:
+            database.execute(script.sql)
+        except GuardFailed:
+            logger.info("slot %s was reopened", row.slot)

@@ -8,7 +8,7 @@ from whenthen.engine.arrivals import Arrival
 from whenthen.engine.intake import Intake
 from whenthen.engine.listeners import UnknownKey
 from whenthen.engine.sweep import settle_slots, sweep
-from whenthen.errors import TooLarge
+from whenthen.errors import TooLarge, WhenthenError
 from whenthen.queues import Queue
 from whenthen.store.database import Database
 from whenthen.store.errors import InvalidText, ScriptTooLong, StoreError
@@ -52,13 +52,31 @@ def tick(
     # Slots, leases and waits are told by this machine's clock, as intake and the worker tell them: a tick that
     # is replayed for a later instant must not end the leases of living workers.
     present = now_ms()
-    for instant in (present, present + SLOT_MINUTES * 60_000):
-        open_slot(database, slot_at(instant), present)
-    overdue = sweep(database, wakeups, min(now, present))
-    settle_slots(database, min(now, present))
-    trim(database)
-    # Last: it may take all the time that is left.
-    drained = drain(intake, arrivals, deadline)
+    now = min(now, present)
+    overdue = drained = 0
+    failures: list[WhenthenError] = []
+
+    def opening() -> None:
+        for instant in (present, present + SLOT_MINUTES * 60_000):
+            open_slot(database, slot_at(instant), present)
+
+    def sweeping() -> None:
+        nonlocal overdue
+        overdue = sweep(database, wakeups, now)
+
+    def draining() -> None:
+        nonlocal drained
+        drained = drain(intake, arrivals, deadline)
+
+    # One that fails does not keep the others from their turn. Draining is last: it may take all that is left.
+    for stage in (opening, sweeping, lambda: settle_slots(database, now), lambda: trim(database), draining):
+        try:
+            stage()
+        except WhenthenError as error:
+            logger.error("a part of the tick failed: %s", error)
+            failures.append(error)
+    if failures:
+        raise failures[0]
     return TickReport(overdue, drained)
 
 
@@ -79,6 +97,8 @@ def drain(intake: Intake, arrivals: Queue, deadline: Deadline) -> int:
         if not batch:
             break
         for received in batch:
+            if deadline.left() <= _SECONDS_FOR_ONE_ARRIVAL:
+                break
             if _take_in(intake, received.body):
                 arrivals.delete(received)
                 drained += 1

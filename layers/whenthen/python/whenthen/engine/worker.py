@@ -103,7 +103,11 @@ class Worker:
         ended: list[Outcome] = []
         for execution in claimed.executions.values():
             event_id = parse_execution_id(execution.execution_id).event_id
-            begun = begin(execution, claimed.applets.get(execution.applet_id), claimed.long_events.get(event_id))
+            try:
+                begun = begin(execution, claimed.applets.get(execution.applet_id), claimed.long_events.get(event_id))
+            except Exception:
+                logger.exception("%s could not be begun", execution.execution_id)
+                begun = State.FAILED, "Something unforeseen went wrong before anything was sent; the log says what."
             if isinstance(begun, Run):
                 runs.append(begun)
             else:
@@ -143,6 +147,7 @@ class Worker:
             if run.execution_id not in lost:
                 pending[self._pool.submit(self._work, prepared, timeout)] = (run, prepared)
         going_on: list[Run] = []
+        failure: StoreError | None = None
         while pending:
             # What comes back together is recorded in one script; a slow answer does not hold up the others.
             done, _ = wait(pending, timeout=_TOGETHER_SECONDS)
@@ -155,8 +160,15 @@ class Worker:
                 outcomes.append(self._judge(run, prepared, future.result(), messages, deadline))
                 if outcomes[-1].state is State.RUNNING:
                     unfinished.append(run)
-            held = self._record(outcomes, messages, deadline)
+            try:
+                held = self._record(outcomes, messages, deadline)
+            except StoreError as error:
+                # Those on the wire are still recorded if they can be.
+                failure = error
+                continue
             going_on += [run for run in unfinished if run.execution_id in held]
+        if failure is not None:
+            raise failure
         return going_on
 
     @staticmethod

@@ -27,6 +27,8 @@ class Loops:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
+        # Made once: two threads that ask for it at the same time would make two.
+        self._worker = runtime.worker
         self._stopping = threading.Event()
         targets = [self._poll, *[self._work] * _WORKERS]
         self._threads = [threading.Thread(target=target, name=f"loop-{i}") for i, target in enumerate(targets)]
@@ -65,9 +67,9 @@ class Loops:
             received = queue.receive(wait_seconds=1)
             if not received:
                 continue
-            wanted = {message.handle: read_wakeup(message.body) for message in received}
             try:
-                again = self._runtime.worker.run(list(wanted.values()), Deadline(_WORK_SECONDS))
+                wanted = {message.handle: read_wakeup(message.body) for message in received}
+                again = self._worker.run(list(wanted.values()), Deadline(_WORK_SECONDS))
             except WhenthenError as error:
                 logger.warning("a batch could not be worked on: %s", error)
                 continue

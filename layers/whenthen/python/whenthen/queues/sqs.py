@@ -9,7 +9,7 @@ from whenthen.queues.base import Received
 
 _BATCH = 10
 _CONNECT_SECONDS = 2
-_READ_SECONDS = 25
+_READ_SECONDS = 5
 
 
 class SqsQueue:
@@ -35,7 +35,7 @@ class SqsQueue:
         config = Config(
             connect_timeout=_CONNECT_SECONDS,
             read_timeout=_READ_SECONDS,
-            retries={"mode": "standard", "total_max_attempts": 3},
+            retries={"mode": "standard", "total_max_attempts": 2},
         )
         return boto3.client("sqs", config=config)
 

@@ -101,43 +101,53 @@ class ServerDatabase:
     ) -> None:
         self._url = url
         self._read_key_again = read_key_again
-        self._options: dict[str, Any] = {"api_key": api_key}
+        self._key = api_key
+        self._options: dict[str, Any] = {}
         if ca_file is not None:
             self._options["ssl_context"] = ssl.create_default_context(cafile=ca_file)
-        self._idle: deque[Any] = deque()
-        self._idle.append(self._connect())
-
-    def _connect(self) -> Any:
-        return alopex.connect(self._url, **self._options)
+        # Keys and connections. The first is made here, so that a bad URL is told at once; it opens no socket.
+        self._idle: deque[tuple[str | None, Any]] = deque()
+        self._idle.append((api_key, self._take(api_key)))
 
     def execute(self, sql: str, *, timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS) -> Rows:
         """See `Database.execute`."""
+        key = self._key
         try:
-            return self._execute(sql, timeout_seconds)
+            return self._execute(sql, timeout_seconds, key)
         except Unauthorized:
-            key = self._read_key_again() if self._read_key_again else self._options["api_key"]
-            if key == self._options["api_key"]:
+            if self._read_key_again is None:
                 raise
-        self._options["api_key"] = key
-        self.close()
-        return self._execute(sql, timeout_seconds)
+            fresh = self._read_key_again()
+            if fresh == key:
+                raise
+        self._key = fresh
+        return self._execute(sql, timeout_seconds, fresh)
 
-    def _execute(self, sql: str, timeout_seconds: float) -> Rows:
-        try:
-            connection = self._idle.pop()
-        except IndexError:
-            connection = self._connect()
-        try:
-            with _translated_errors():
+    def _execute(self, sql: str, timeout_seconds: float, key: str | None) -> Rows:
+        connection = self._take(key)
+        with _translated_errors():
+            try:
                 result = connection.execute_sql(sql, timeout=max(timeout_seconds, 0.001))
-        finally:
-            self._idle.append(connection)
+            finally:
+                self._idle.append((key, connection))
         return result if isinstance(result, list) else []
+
+    def _take(self, key: str | None) -> Any:
+        """Return an idle connection that has `key`, or a new one; those with an older key are closed."""
+        while self._idle:
+            try:
+                used_key, connection = self._idle.pop()
+            except IndexError:
+                break
+            if used_key == key:
+                return connection
+            connection.close()
+        return alopex.connect(self._url, api_key=key, **self._options)
 
     def close(self) -> None:
         """See `Database.close`."""
         while self._idle:
-            self._idle.pop().close()
+            self._idle.pop()[1].close()
 
 
 class EmbeddedDatabase:

@@ -19,6 +19,8 @@ class Progress:
         How often a worker has died before it could send anything for that action.
     reason:
         Why the execution is in its state, in words for the owner; empty when there is nothing to say.
+    actions:
+        Fingerprint of the applet's actions as they were when the first one was tried; empty before.
     attempts:
         Every try so far, see `engine.attempts`.
     finished_at:
@@ -29,6 +31,7 @@ class Progress:
     tries: int = 0
     deaths: int = 0
     reason: str = ""
+    actions: str = ""
     attempts: tuple[dict[str, Any], ...] = ()
     finished_at: int | None = None
 

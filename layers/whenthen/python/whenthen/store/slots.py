@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from whenthen.clock import to_datetime
-from whenthen.store.database import Database
+from whenthen.store.database import DEFAULT_TIMEOUT_SECONDS, Database
 from whenthen.store.statements import Script, load
 
 _S = load("slots")
@@ -17,11 +17,15 @@ _FORMAT = "%Y%m%d%H%M"
 
 @dataclass(frozen=True, slots=True)
 class SlotRow:
-    """A slot. Times are epoch milliseconds; `settled_at` is set when every execution in it is final."""
+    """A slot. Times are epoch milliseconds; `settled_at` is set when every execution in it is final.
+
+    `reopened` counts how often a final execution of it has become open again.
+    """
 
     slot: str
     opened_at: int
     settled_at: int | None
+    reopened: int
 
 
 def slot_at(ms: int) -> str:
@@ -36,10 +40,13 @@ def slot_end(slot: str) -> int:
     return round(start.timestamp() * 1000) + SLOT_MINUTES * 60_000
 
 
-def open_slot(database: Database, slot: str, now: int) -> None:
-    """Create the slot's table and its row. May be run twice and by two at once."""
-    database.execute(Script().add(_S["create_slot_table"], slot=slot).sql)
-    database.execute(Script().add(_S["open_slot"], slot=slot, now=now).sql)
+def open_slot(database: Database, slot: str, now: int, *, timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS) -> None:
+    """Create the slot's table and its row, both or none: no sweep would ever find a table without a row.
+
+    May be run twice and by two at once.
+    """
+    script = Script().add(_S["create_slot_table"], slot=slot).add(_S["open_slot"], slot=slot, now=now)
+    database.execute(script.sql, timeout_seconds=timeout_seconds)
 
 
 def list_slots(database: Database) -> list[SlotRow]:
@@ -47,9 +54,14 @@ def list_slots(database: Database) -> list[SlotRow]:
     return [SlotRow(**row) for row in database.execute(Script().add(_S["list_slots"]).sql)]
 
 
-def set_settled(script: Script, slot: str, settled_at: int | None) -> None:
-    """Add to `script` whether the slot still has to be swept."""
-    script.add(_S["set_slot_settled"], slot=slot, settled_at=settled_at)
+def settle(script: Script, row: SlotRow, now: int) -> None:
+    """Add to `script` that the slot need not be swept, or refuse it when it was reopened since it was read."""
+    script.add(_S["settle_slot"], slot=row.slot, reopened=row.reopened, settled_at=now)
+
+
+def reopen(script: Script, slot: str) -> None:
+    """Add to `script` that the slot has to be swept: one of its executions is not final any more."""
+    script.add(_S["reopen_slot"], slot=slot)
 
 
 def count_open(database: Database, slot: str) -> int:

@@ -53,10 +53,12 @@ CREATE TABLE trigger_events (
 );
 
 -- The tables of executions, one a slot. `settled_at` is set when every row is final: nothing is left to sweep.
+-- `reopened` counts how often a final row has become open again, and guards the settling.
 CREATE TABLE slots (
     slot TEXT PRIMARY KEY,
     opened_at BIGINT NOT NULL,
-    settled_at BIGINT
+    settled_at BIGINT,
+    reopened BIGINT NOT NULL
 );
 
 -- The owner's notifications. The key is the action's idempotency key.

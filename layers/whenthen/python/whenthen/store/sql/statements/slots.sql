@@ -19,13 +19,18 @@ CREATE TABLE IF NOT EXISTS executions_{slot} (
 )
 
 -- name: open_slot
-INSERT INTO slots (slot, opened_at, settled_at) VALUES (:slot, :now, NULL) ON CONFLICT DO NOTHING
+INSERT INTO slots (slot, opened_at, settled_at, reopened) VALUES (:slot, :now, NULL, 0) ON CONFLICT DO NOTHING
 
 -- name: list_slots
-SELECT slot, opened_at, settled_at FROM slots ORDER BY slot DESC
+SELECT slot, opened_at, settled_at, reopened FROM slots ORDER BY slot DESC
 
--- name: set_slot_settled
-UPDATE slots SET settled_at = :settled_at WHERE slot = CAST(:slot AS TEXT)
+-- name: settle_slot
+-- Refused when a row has been opened again since the slot was read.
+UPDATE slots SET reopened = CASE WHEN reopened = :reopened THEN reopened END, settled_at = :settled_at
+WHERE slot = CAST(:slot AS TEXT)
+
+-- name: reopen_slot
+UPDATE slots SET reopened = reopened + 1, settled_at = NULL WHERE slot = CAST(:slot AS TEXT)
 
 -- name: read_slot_end
 -- How many of a slot's executions are not final.
