@@ -5,7 +5,7 @@ VALUES (:applet_id, :owner_id, :trigger_id, :definition, :enabled, 1, :now, :now
 -- name: update_applet
 -- NULL in `version` refuses the whole script when the applet has changed since it was read.
 UPDATE applets SET
-    version = CASE WHEN version = :version AND deleted_at IS NULL THEN version + 1 ELSE NULL END,
+    version = CASE WHEN version = :version AND deleted_at IS NULL THEN version + 1 END,
     trigger_id = :trigger_id, definition = :definition, enabled = :enabled,
     updated_at = :now, deleted_at = :deleted_at
 WHERE applet_id = CAST(:applet_id AS TEXT)

@@ -7,7 +7,7 @@ ON CONFLICT DO NOTHING
 -- name: set_listeners
 -- NULL in `revision` refuses the whole script when the trigger has changed since it was read.
 UPDATE triggers SET
-    revision = CASE WHEN revision = :revision THEN revision + 1 ELSE NULL END,
+    revision = CASE WHEN revision = :revision THEN revision + 1 END,
     listeners = :listeners
 WHERE trigger_id = CAST(:trigger_id AS TEXT)
 
