@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from .values import exact_int, quoted, text_of
+from whenthen.model.values import exact_int, quoted, text_of
 
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,400}")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,4})?")

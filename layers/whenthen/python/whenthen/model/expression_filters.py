@@ -14,8 +14,8 @@ from urllib.parse import quote
 
 from minijinja import pass_state
 
-from .comparison import compare, number, to_float, to_int
-from .values import compact_json, engine_value, quoted, text_of
+from whenthen.model.comparison import compare, number, to_float, to_int
+from whenthen.model.values import compact_json, engine_value, quoted, text_of
 
 MAX_WORK = 8 * 1024 * 1024
 MAX_FILTER_TEXT = 1024 * 1024

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import minijinja
 
-from .expression_tokens import COMPARING, COMPARISONS, LEVELS, ExpressionError, Token, pairs_of, tokens_of
+from whenthen.model.expression_tokens import COMPARING, COMPARISONS, LEVELS, ExpressionError, Token, pairs_of, tokens_of
 
 MAX_EXPRESSION = 4096
 

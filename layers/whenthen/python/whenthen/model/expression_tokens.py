@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from whenthen.errors import WhenthenError
-
-from .expression_filters import ENGINE_FILTERS, ENGINE_TESTS, FILTERS
+from whenthen.model.expression_filters import ENGINE_FILTERS, ENGINE_TESTS, FILTERS
 
 MAX_PARTS = 200
 MAX_NESTING = 16

@@ -6,10 +6,10 @@ from typing import Any
 
 import minijinja
 
-from .expression_filters import FILTERS, TOO_MUCH_WORK, Work
-from .expression_syntax import Expression, read_expression
-from .expression_tokens import ExpressionError
-from .values import IngredientValue, compact_json, engine_value, quoted, text_of
+from whenthen.model.expression_filters import FILTERS, TOO_MUCH_WORK, Work
+from whenthen.model.expression_syntax import Expression, read_expression
+from whenthen.model.expression_tokens import ExpressionError
+from whenthen.model.values import IngredientValue, compact_json, engine_value, quoted, text_of
 
 __all__ = ["Evaluator", "ExpressionError", "FilterResult", "check_expression", "evaluate_filter"]
 

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from whenthen.errors import WhenthenError
-
-from .encoding import Encoding, JsonScanner, Place, encode, one_line
-from .expression_syntax import Expression, read_expression
-from .expressions import Evaluator, ExpressionError
-from .values import IngredientValue, without_surrogates
+from whenthen.model.encoding import Encoding, JsonScanner, Place, encode, one_line
+from whenthen.model.expression_syntax import Expression, read_expression
+from whenthen.model.expressions import Evaluator, ExpressionError
+from whenthen.model.values import IngredientValue, without_surrogates
 
 __all__ = ["Encoding", "IngredientValue", "Rendered", "TemplateError", "check", "render"]
 
