@@ -1,6 +1,6 @@
 """Runs every benchmark and prints one table for each. Nothing is asserted but that results are right."""
 
-from bench import aborts, cold_start, end_to_end, flatness, intake
+from bench import aborts, cold_start, end_to_end, flatness, intake, single_flight
 
 
 def main() -> None:
@@ -20,6 +20,9 @@ def main() -> None:
     print(f"| aborted requests | {counts.aborted} |")
     print(f"| good requests | {counts.good} |")
     print(f"| good requests lost, failed, in conflict | {counts.lost}, {counts.failed}, {counts.conflicts} |")
+
+    print()
+    single_flight.main()
 
     rows = flatness.measure()
     fresh = rows[0]
