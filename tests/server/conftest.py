@@ -1,11 +1,13 @@
 """Fixtures of tests on the real server: behind its front, single flight, in both storage regimes."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.support.alopex import AlopexServer
+from tests.support.stores import PLACES, Place, open_place
 
 
 @dataclass(frozen=True)
@@ -36,3 +38,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def regime(request: pytest.FixtureRequest, server: AlopexServer) -> Regime:
     """The test's `server`, once with its rows in memory and once in SST files."""
     return Regime(request.param, server)
+
+
+@pytest.fixture(params=PLACES)
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+    """Every kind of database, one after the other."""
+    with open_place(request.param, request, tmp_path) as found:
+        yield found
