@@ -37,6 +37,7 @@ BATCH = 10
 RESERVE_SECONDS = 5.0
 """Time kept back for recording outcomes: no request may take longer than the deadline less this."""
 
+_SHORTEST_SECONDS = 1.0
 _TOGETHER_SECONDS = 0.005
 _LEASE_STEP_MS = 10
 
@@ -118,7 +119,7 @@ class Worker:
     def _do(self, runs: list[Run], deadline: Deadline) -> None:
         """Do the next action of every run, together, until none is left."""
         while runs:
-            if deadline.left() < RESERVE_SECONDS + 1.0:
+            if deadline.left() < RESERVE_SECONDS + _SHORTEST_SECONDS:
                 self._give_back(runs, deadline)
                 return
             ready: list[tuple[Run, Prepared]] = []
@@ -142,6 +143,12 @@ class Worker:
         unrepeatable = [run for run, prepared in ready if _is_unrepeatable(prepared)]
         lost = {run.execution_id for run in unrepeatable} - claims.mark_sending(self._database, unrepeatable, deadline)
         timeout = min(self._action_timeout, deadline.left() - RESERVE_SECONDS)
+        if timeout < _SHORTEST_SECONDS:
+            # The database took its time; nothing has left yet.
+            for run, _ in ready:
+                run.tries -= 1
+            self._give_back([run for run, _ in ready if run.execution_id not in lost], deadline)
+            return []
         pending: dict[Future[Sent | None], tuple[Run, Prepared]] = {}
         for run, prepared in ready:
             if run.execution_id not in lost:
