@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.embedded import House, notification
+from whenthen.engine import activity
 from whenthen.store.progress import Progress
 from whenthen.store.slots import open_slot
 
@@ -68,11 +69,26 @@ def test_pages_cover_everything_once(house: House, rows: list[tuple[int, int, in
     found = pages(house, "/activity", limit)
     identifiers = [item["execution_id"] for item in found]
     assert len(identifiers) == len(set(identifiers)) == len(rows)
-    assert [item["occurred_at"] for item in found] == sorted((item["occurred_at"] for item in found), reverse=True)
+    order = [(item["execution_id"][:12], item["occurred_at"], item["execution_id"]) for item in found]
+    assert order == sorted(order, reverse=True)
     refused = pages(house, "/activity", limit, state="failed")
     assert [item["execution_id"] for item in refused] == [i["execution_id"] for i in found if i["state"] == "failed"]
     of_applet = pages(house, "/activity", limit, applet="a1")
     assert [i["execution_id"] for i in of_applet] == [i["execution_id"] for i in found if i["applet_id"] == "a1"]
+
+
+def test_a_page_reads_a_bounded_number_of_slots(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given more slots than a page may read, pages are short or empty, and together they cover everything."""
+    open_slots(house)
+    for slot in SLOTS:
+        insert_many(house, f"executions_{slot}", [row(slot, f"{n:03}", T0) for n in range(3)])
+    monkeypatch.setattr(activity, "MAX_SLOTS", 1)
+    first = house.call("GET", "/activity", params={"limit": "50"}).json()
+    assert (len(first["items"]), first["next"] is None) == (3, False)
+    nothing = house.call("GET", "/activity", params={"state": "unknown"}).json()
+    assert (nothing["items"], nothing["next"] is None) == ([], False)
+    assert len({item["execution_id"] for item in pages(house, "/activity", 50)}) == 9
+    assert len({item["execution_id"] for item in pages(house, "/activity", 2)}) == 9
 
 
 @pytest.mark.parametrize("limit", [7, 199, 200])
@@ -121,7 +137,10 @@ def test_bad_pages(house: House, path: str) -> None:
     for before in bad:
         answer = house.call("GET", path, params={"before": before})
         assert answer.status_code == 422, before
-    assert house.call("GET", path, params={"before": cursor([2**62, "x" * 500])}).status_code == 200
+    foreign = {"/activity": 422, "/inbox": 200}[path]
+    assert house.call("GET", path, params={"before": cursor([2**62, "x" * 500])}).status_code == foreign
+    assert house.call("GET", path, params={"before": cursor([2**62, f"{SLOTS[0]}." + "x" * 500])}).status_code == 200
+    assert house.call("GET", path, params={"before": cursor([1, "٣" * 12 + ".x"])}).status_code == foreign
 
 
 def test_filters_of_the_activity(house: House) -> None:

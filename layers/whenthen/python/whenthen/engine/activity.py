@@ -15,12 +15,15 @@ from whenthen.store.errors import GuardFailed, MissingTable
 from whenthen.store.events import find_event
 from whenthen.store.executions import ExecutionRow, find_execution, list_activity, requeue
 from whenthen.store.progress import Progress
-from whenthen.store.slots import list_slots, reopen, slot_end
+from whenthen.store.slots import SLOT_NAME_LENGTH, list_slots, reopen
 from whenthen.store.statements import Script
 from whenthen.store.units import run_unit
 
 MAX_PAGE = 200
 """The most executions in one page: what the store reads of a slot at once."""
+
+MAX_SLOTS = 200
+"""The most slots that are read for one page: about four days."""
 
 NEWEST = (2**62, "")
 """A cursor before everything."""
@@ -67,9 +70,11 @@ def read_activity(
     limit: int = 50,
     before: str | None = None,
 ) -> Page:
-    """Return a page of the owner's executions, newest first.
+    """Return a page of the owner's executions: newest slot first, and in a slot the newest first.
 
-    Slots are read one after the other until the page is full, each with one bounded scan.
+    An event that waited in the intake queue stands in the slot in which it was stored. At most `MAX_SLOTS` are
+    read, each with one bounded scan: every scan holds up everybody (ALOPEX.md 2). So a page may be short, or empty,
+    and still have a next one.
 
     Parameters
     ----------
@@ -85,20 +90,26 @@ def read_activity(
     FieldError
         `before` is not a cursor.
     """
-    cursor = decode_cursor(before) if before else NEWEST
+    at, identifier = decode_cursor(before) if before else NEWEST
+    from_slot = _slot_of_cursor(identifier) if before else None
+    slots = [row.slot for row in list_slots(database) if from_slot is None or row.slot <= from_slot]
     items: list[ExecutionRow] = []
-    more = False
-    for row in list_slots(database):
-        # An event can be stored long after it occurred (in the intake queue), but not before.
-        if len(items) > limit and items[limit].occurred_at >= slot_end(row.slot):
-            break
-        found = list_activity(database, row.slot, owner_id, applet_id=applet_id, state=state, before=cursor)
-        # As many rows as the store reads at once may have more behind them.
-        more = more or len(found) == MAX_PAGE
-        items = sorted([*items, *found], key=lambda item: (item.occurred_at, item.execution_id), reverse=True)
-    page = items[:limit]
-    more = more or len(items) > limit
-    return Page(page, encode_cursor(page[-1].occurred_at, page[-1].execution_id) if more else None)
+    for slot in slots[:MAX_SLOTS]:
+        place = (at, identifier) if slot == from_slot else NEWEST
+        items += list_activity(database, slot, owner_id, applet_id=applet_id, state=state, before=place)
+        if len(items) >= limit:
+            last = items[limit - 1]
+            return Page(items[:limit], encode_cursor(last.occurred_at, last.execution_id))
+    # The next slot from its beginning.
+    unread = encode_cursor(NEWEST[0], f"{slots[MAX_SLOTS]}.") if len(slots) > MAX_SLOTS else None
+    return Page(items, unread)
+
+
+def _slot_of_cursor(identifier: str) -> str:
+    slot, dot, _ = identifier.partition(".")
+    if not dot or len(slot) != SLOT_NAME_LENGTH or not slot.isascii() or not slot.isdigit():
+        raise FieldError("before", "is not a cursor from an earlier page")
+    return slot
 
 
 def get_execution(database: Database, owner_id: str, execution_id: str) -> tuple[ExecutionRow, dict[str, object]]:

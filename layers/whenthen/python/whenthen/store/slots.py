@@ -12,6 +12,8 @@ _S = load("slots")
 SLOT_MINUTES = 30
 """Length of a slot. Fewer tables to sweep against DROP's cost, which grows with the square (ALOPEX.md 4)."""
 
+SLOT_NAME_LENGTH = 12
+
 _FORMAT = "%Y%m%d%H%M"
 
 
