@@ -1,5 +1,6 @@
 """Fixtures of tests on the real server: behind its front, single flight, in both storage regimes."""
 
+import gc
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,3 +46,10 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     """Every kind of database, one after the other."""
     with open_place(request.param, request, tmp_path) as found:
         yield found
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_open() -> Iterator[None]:
+    """A connection that a test leaves open fails that test, not whichever runs when it is collected."""
+    yield
+    gc.collect()

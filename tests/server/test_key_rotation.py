@@ -1,5 +1,6 @@
 """The server's key is changed while functions are running."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -50,9 +51,9 @@ def test_a_new_key_is_read_once_refused_and_used_by_all_connections(server: Alop
     database.close()
 
 
-def test_a_key_that_is_still_wrong_is_told(server: AlopexServer) -> None:
-    database = ServerDatabase(server.url, api_key="wrong", read_key_again=lambda: "wrong")
+@pytest.mark.parametrize("read_key_again", [None, lambda: "wrong"])
+def test_a_key_that_is_still_wrong_is_told(server: AlopexServer, read_key_again: Callable[[], str] | None) -> None:
+    database = ServerDatabase(server.url, api_key="wrong", read_key_again=read_key_again)
     with pytest.raises(Unauthorized):
         database.execute("SELECT 1 AS one")
-    with pytest.raises(Unauthorized):
-        ServerDatabase(server.url, api_key="wrong").execute("SELECT 1 AS one")
+    database.close()
