@@ -142,13 +142,14 @@ class Worker:
         """Do prepared work and return the runs that have another action to do now."""
         unrepeatable = [run for run, prepared in ready if _is_unrepeatable(prepared)]
         lost = {run.execution_id for run in unrepeatable} - claims.mark_sending(self._database, unrepeatable, deadline)
-        timeout = min(self._action_timeout, deadline.left() - RESERVE_SECONDS)
-        if timeout < _SHORTEST_SECONDS:
+        left = deadline.left() - RESERVE_SECONDS
+        if left < _SHORTEST_SECONDS:
             # The database took its time; nothing has left yet.
             for run, _ in ready:
                 run.tries -= 1
             self._give_back([run for run, _ in ready if run.execution_id not in lost], deadline)
             return []
+        timeout = min(self._action_timeout, left)
         pending: dict[Future[Sent | None], tuple[Run, Prepared]] = {}
         for run, prepared in ready:
             if run.execution_id not in lost:
