@@ -1,10 +1,9 @@
 """What an action's result means and whether to try again: a pure function (R6)."""
 
-import re
 from dataclasses import dataclass
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from enum import StrEnum
+
+from whenthen.net.retry_after import retry_after_seconds
 
 RETRY_DELAYS_SECONDS = (10, 60, 300, 1800, 7200)
 """Waits before the second to the sixth try."""
@@ -78,7 +77,7 @@ def decide(result: Result, *, tries: int, now: float, chance: float) -> Decision
         case Answered(status) if 200 <= status < 300:
             return Decision(Verdict.SUCCEEDED)
         case Answered(status, retry_after) if status in _RETRIED_STATUSES or status >= 500:
-            return _retry(tries, chance, _retry_after_seconds(retry_after, now))
+            return _retry(tries, chance, min(retry_after_seconds(retry_after, now), MAX_RETRY_AFTER_SECONDS))
         case NeverSent(permanent=False) | Unanswered(repeatable=True):
             return _retry(tries, chance, 0.0)
         case Unanswered():
@@ -91,18 +90,3 @@ def _retry(tries: int, chance: float, at_least: float) -> Decision:
         return Decision(Verdict.FAILED)
     delay = max(float(RETRY_DELAYS_SECONDS[tries - 1]), at_least)
     return Decision(Verdict.RETRY, delay * (1 + JITTER * chance))
-
-
-def _retry_after_seconds(text: str | None, now: float) -> float:
-    """Return the wait that a Retry-After asks for (RFC 9110, 10.2.3: seconds or a date), capped; 0 if unreadable."""
-    if text is None:
-        return 0.0
-    if re.fullmatch(r"\s*[0-9]{1,9}\s*", text):
-        return float(min(int(text), MAX_RETRY_AFTER_SECONDS))
-    try:
-        when = parsedate_to_datetime(text)
-        # A date without a zone is in UTC (RFC 5322, 3.3).
-        at = when.timestamp() if when.tzinfo else when.replace(tzinfo=UTC).timestamp()
-    except (ValueError, OverflowError):
-        return 0.0
-    return min(max(at - now, 0.0), MAX_RETRY_AFTER_SECONDS)

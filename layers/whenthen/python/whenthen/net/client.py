@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 
 import httpcore2
 import httpx2
@@ -12,7 +13,7 @@ from whenthen.net.body import read_body
 from whenthen.net.errors import NoAnswer, NotSent, RedirectRefused
 from whenthen.net.headers import fold_headers, outgoing_headers
 from whenthen.net.messages import Answer, Request
-from whenthen.net.redirects import is_redirect, redirected
+from whenthen.net.redirects import is_permanent, is_redirect, redirected
 from whenthen.net.urls import parse_url
 
 
@@ -82,17 +83,20 @@ class GuardedClient:
             raise NotSent("The client is closed.")
         deadline = Deadline(self._timeout_seconds if timeout_seconds is None else timeout_seconds)
         answer = self._exchange(request, deadline)
+        moved_to, for_good = "", True
         for _ in range(self._max_redirects):
             if not is_redirect(answer):
-                return answer
+                return replace(answer, moved_to=moved_to)
             try:
                 request = redirected(request, answer)
+                for_good = for_good and is_permanent(answer)
+                moved_to = request.url if for_good else moved_to
                 answer = self._exchange(request, deadline)
             except NotSent as error:
                 raise RedirectRefused(f"The redirect was not followed. {error}", answer.status) from error
         if is_redirect(answer):
             raise RedirectRefused(f"There were more than {self._max_redirects} redirects.", answer.status)
-        return answer
+        return replace(answer, moved_to=moved_to)
 
     def close(self) -> None:
         """Let no further request out. No connection outlives its `send`, so nothing else is to close."""

@@ -44,6 +44,9 @@ class Answer:
         URL that answered, after redirects, without fragment.
     truncated:
         The body was longer than the limit, or ended early.
+    moved_to:
+        Where the URL that was asked for has moved for good: as far as all redirects were permanent (301 and
+        308). Empty when it has not.
     """
 
     status: int
@@ -51,3 +54,4 @@ class Answer:
     body: bytes = field(repr=False)
     url: str = field(repr=False)
     truncated: bool = False
+    moved_to: str = field(default="", repr=False)

@@ -4,6 +4,7 @@ from whenthen.net.messages import Answer, Request
 from whenthen.net.urls import join_url, parse_url, same_origin
 
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
+_PERMANENT = frozenset((301, 308))
 
 # What another origin may see. All else that the caller set may be a credential, whatever its name.
 _KEPT_ACROSS_ORIGINS = frozenset(("accept", "accept-language", "content-type", "user-agent", "idempotency-key"))
@@ -12,6 +13,11 @@ _KEPT_ACROSS_ORIGINS = frozenset(("accept", "accept-language", "content-type", "
 def is_redirect(answer: Answer) -> bool:
     """Say if `answer` sends us elsewhere. Without a Location it is an answer like any other."""
     return answer.status in _REDIRECTS and bool(answer.headers.get("location"))
+
+
+def is_permanent(answer: Answer) -> bool:
+    """Say if a redirect is for good (RFC 9110, 15.4.2 and 15.4.9)."""
+    return answer.status in _PERMANENT
 
 
 def redirected(request: Request, answer: Answer) -> Request:

@@ -1,17 +1,21 @@
 """What a service is: its triggers and actions, their fields and ingredients.
 
 Each service has a folder with the same files: ``manifest.py`` (its `Service`), ``fields.py`` (field models),
-``triggers.py`` (how what arrives becomes ingredients) and ``actions.py`` (how fields become work).
+``triggers.py`` (how what arrives becomes ingredients), ``checks.py`` (how what has happened is found) and
+``actions.py`` (how fields become work).
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, field_validator
 
 from whenthen.model.encoding import Encoding
 from whenthen.net.messages import Request
+
+if TYPE_CHECKING:
+    from whenthen.services.checking import Check, Found
 
 
 class Fields(BaseModel):
@@ -72,13 +76,19 @@ type Work = Send | Notify
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """A kind of event."""
+    """A kind of event.
+
+    `check` finds events by itself; None for what arrives. It raises `CheckFailed` when its source can't be read.
+    A check that is `offline` asks nobody: it needs the clock alone and is done in the tick itself, on time.
+    """
 
     slug: str
     name: str
     description: str
     fields: type[Fields]
     ingredients: tuple[Ingredient, ...]
+    check: "Callable[[Check[Any]], Found] | None" = None
+    offline: bool = False
 
 
 @dataclass(frozen=True, slots=True)

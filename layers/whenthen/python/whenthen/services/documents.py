@@ -1,0 +1,110 @@
+"""Reading a source over HTTP for a check: conditional requests, and failures in words for the owner."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from whenthen.net.errors import NetError
+from whenthen.net.messages import Request
+from whenthen.net.retry_after import retry_after_seconds
+from whenthen.services.checking import Check, CheckFailed
+
+MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
+"""The largest document that is read, bytes after decompression."""
+
+MAX_RETRY_AFTER_SECONDS = 24 * 3600
+"""The longest Retry-After that is honoured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """How a source is asked next time: a part of a check's position.
+
+    Parameters
+    ----------
+    url:
+        Where it has moved for good, or the field's URL.
+    etag, last_modified:
+        The last answer's validators exactly as they came; None when it had none (RFC 9110, section 13).
+    """
+
+    url: str
+    etag: str | None = None
+    last_modified: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+        return {"url": self.url, "etag": self.etag, "last_modified": self.last_modified}
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document as it came. `source` is for the next request."""
+
+    body: bytes = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False)
+    url: str
+    source: Source
+
+
+def known_source(position: Mapping[str, Any] | None, url: str) -> Source:
+    """Return the source that a check's position holds under ``source``, or a new one for `url`."""
+    known = (position or {}).get("source")
+    return Source(**known) if known else Source(url)
+
+
+def read_document(
+    check: Check[Any], source: Source, *, field: str, accept: str = "*/*", request: Request | None = None
+) -> Document | None:
+    """Ask the source, and return its document, or None when it says that nothing has changed (304).
+
+    Both validators are replaced together by each document, and go back byte for byte.
+
+    Parameters
+    ----------
+    check:
+        The check that reads.
+    source:
+        What to ask.
+    field:
+        The field that holds the URL, for errors.
+    accept:
+        The Accept header.
+    request:
+        What to send instead of a GET of the source's URL; without validators.
+
+    Raises
+    ------
+    CheckFailed
+        There is no document.
+    """
+    try:
+        answer = check.fetch(request or Request("GET", source.url, (("Accept", accept), *_validators(source))))
+    except NetError as error:
+        raise CheckFailed(f"The source could not be read. {error}", field=field) from error
+    if answer.status == 304 and request is None:
+        return None
+    if answer.status != 200:
+        raise CheckFailed(
+            f"The source answered {answer.status}.", field=field, retry_at=_retry_at(answer.headers, check.now)
+        )
+    if len(answer.body) >= MAX_DOCUMENT_BYTES:
+        raise CheckFailed(f"The document is larger than {MAX_DOCUMENT_BYTES // 1024 // 1024} MiB.", field=field)
+    if answer.truncated:
+        raise CheckFailed("The document broke off before its end.", field=field)
+    moved = Source(answer.moved_to or source.url, answer.headers.get("etag"), answer.headers.get("last-modified"))
+    return Document(answer.body, answer.headers, answer.url, moved)
+
+
+def _validators(source: Source) -> list[tuple[str, str]]:
+    found = []
+    if source.etag:
+        found.append(("If-None-Match", source.etag))
+    if source.last_modified:
+        found.append(("If-Modified-Since", source.last_modified))
+    return found
+
+
+def _retry_at(headers: Mapping[str, str], now: int) -> int | None:
+    wait = retry_after_seconds(headers.get("retry-after"), now / 1000)
+    return now + round(min(wait, MAX_RETRY_AFTER_SECONDS) * 1000) if wait else None
