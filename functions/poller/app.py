@@ -1,28 +1,47 @@
-"""The clock: a tick a minute."""
+"""The clock: a tick a minute, and the checks that it passes on."""
 
 from datetime import datetime
 from typing import Any
 
+from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from whenthen.clock import Deadline, from_datetime
+from whenthen.engine.orders import Order
 from whenthen.engine.tick import tick
 from whenthen.observability import logger
 from whenthen.settings import settings
 from whenthen.wiring import Runtime
 
 runtime = Runtime(settings())
+processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
 
 
 @logger.inject_lambda_context
-def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
-    """Do the tick of the scheduled event's time, so that a tick can be replayed for any instant."""
+def handler(event: dict[str, Any], context: LambdaContext) -> Any:
+    """Do a batch of checks, or the tick of the scheduled event's time, so that it can be replayed for any instant."""
+    deadline = Deadline(context.get_remaining_time_in_millis() / 1000)
+    if "Records" in event:
+        return _check(event, context, deadline)
     report = tick(
         runtime.database,
         runtime.intake,
         runtime.wakeups,
         runtime.arrivals,
+        runtime.checks,
         now=from_datetime(datetime.fromisoformat(event["time"])),
-        deadline=Deadline(context.get_remaining_time_in_millis() / 1000),
+        deadline=deadline,
     )
-    return {"overdue": report.overdue, "drained": report.drained}
+    return {"overdue": report.overdue, "drained": report.drained, "checks": report.checks}
+
+
+def _check(event: dict[str, Any], context: LambdaContext, deadline: Deadline) -> Any:
+    orders: list[Order] = []
+
+    def read(record: SQSRecord) -> None:
+        orders.append(Order.read(record.body))
+
+    answer = process_partial_response(event=event, record_handler=read, processor=processor, context=context)
+    runtime.checks.run(orders, deadline)
+    return answer

@@ -13,6 +13,7 @@ import pytest
 from tests.support import template as rules
 from tests.support.processes import ROOT
 from tests.support.template import Template
+from whenthen.engine.orders import LEASE_MS
 
 SECRET = "arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:${AlopexApiKeySecret}-??????"
 READ_KEY = {"secretsmanager:GetSecretValue": {SECRET}}
@@ -49,12 +50,12 @@ def test_the_template_keeps_every_rule(translated: Template) -> None:
 @pytest.mark.parametrize(
     ("function", "allowed"),
     [
-        ("TriggerFunction", {"sqs:SendMessage": {"WakeupQueue", "IntakeQueue"}}),
+        ("TriggerFunction", {"sqs:SendMessage": {"WakeupQueue", "IntakeQueue", "CheckQueue"}}),
         ("WorkerFunction", {"sqs:SendMessage": {"WakeupQueue"}}),
         (
             "PollerFunction",
             {
-                "sqs:SendMessage": {"WakeupQueue"},
+                "sqs:SendMessage": {"WakeupQueue", "CheckQueue"},
                 "sqs:ReceiveMessage": {"IntakeQueue"},
                 "sqs:DeleteMessage": {"IntakeQueue"},
                 "sqs:GetQueueAttributes": {"IntakeQueue"},
@@ -69,14 +70,14 @@ def test_a_function_may_do_this_and_nothing_else(
     assert rules.grants(translated, function) == allowed | READ_KEY
 
 
-def test_only_the_worker_may_read_queues_that_feed_functions(translated: Template) -> None:
+def test_only_worker_and_poller_may_read_queues_that_feed_functions(translated: Template) -> None:
     readers = {
         name
         for name, role in rules.resources(translated, "AWS::IAM::Role").items()
         for arn in role["ManagedPolicyArns"]
         if arn.endswith("AWSLambdaSQSQueueExecutionRole")
     }
-    assert readers == {"WorkerFunctionRole"}
+    assert readers == {"WorkerFunctionRole", "PollerFunctionRole"}
 
 
 def test_routes(translated: Template) -> None:
@@ -84,6 +85,7 @@ def test_routes(translated: Template) -> None:
         ("GET", "/trigger/{proxy+}"): "TriggerFunction",
         ("POST", "/trigger/{proxy+}"): "TriggerFunction",
         ("GET", "/use/{proxy+}"): "TriggerFunction",
+        ("POST", "/v1/notifications"): "TriggerFunction",
         ("ANY", "/api/{proxy+}"): "ConsoleFunction",
     }
 
@@ -94,6 +96,13 @@ def test_the_poller_ticks_each_minute(translated: Template) -> None:
     assert rule["Targets"][0]["Arn"] == {"Fn::GetAtt": ["PollerFunction", "Arn"]}
     # The tick's time is that of the event: an input of our own would replace it.
     assert "Input" not in rule["Targets"][0]
+
+
+def test_checks_feed_the_poller(translated: Template) -> None:
+    source = rules.resources(translated, "AWS::Lambda::EventSourceMapping")["PollerFunctionChecks"]
+    assert source["EventSourceArn"] == {"Fn::GetAtt": ["CheckQueue", "Arn"]}
+    # An order that comes again finds its claim gone.
+    assert rules.resources(translated, "AWS::SQS::Queue")["CheckQueue"]["VisibilityTimeout"] * 1000 > LEASE_MS
 
 
 def _statement(template: Template, function: str, number: int) -> dict[str, Any]:
@@ -135,6 +144,8 @@ def _variables(template: Template, name: str) -> dict[str, Any]:
         (lambda t: _properties(t, "WorkerFunctionWakeups").pop("ScalingConfig"), "no limit on concurrent workers"),
         (lambda t: _properties(t, "WorkerFunctionWakeups").update(BatchSize=100), "batches of more than 10"),
         (lambda t: _properties(t, "WakeupQueue").update(VisibilityTimeout=359), "less than six times"),
+        (lambda t: _properties(t, "CheckQueue").update(VisibilityTimeout=329), "less than six times"),
+        (lambda t: t["Resources"].pop("CheckDeadLettersAlarm"), "CheckDeadLetters: no alarm"),
         (lambda t: _properties(t, "ConsoleFunction").update(Timeout=30), "not below that of the HTTP API"),
         (lambda t: _properties(t, "PollerFunction").pop("LoggingConfig"), "its log has no retention"),
         (lambda t: _properties(t, "WorkerFunction").update(Architectures=["arm64"]), "something else than"),

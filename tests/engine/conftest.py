@@ -6,6 +6,7 @@ import pytest
 import time_machine
 
 from tests.support.embedded import START, House, make_house, notification
+from tests.support.listing import Listing, register
 from tests.support.sink import Sink
 
 
@@ -50,3 +51,10 @@ def sink(module_sink: Sink) -> Sink:
     module_sink.requests.clear()
     module_sink._replies.clear()
     return module_sink
+
+
+@pytest.fixture
+def listing(house: House, sink: Sink, monkeypatch: pytest.MonkeyPatch) -> Listing:
+    """A list that applets of the house can check, empty at first."""
+    register(monkeypatch.setitem)
+    return Listing(house, sink)

@@ -9,7 +9,7 @@ import pytest
 from tests.support.embedded import House, applet, notification
 from tests.support.scenario import OWNER
 from whenthen.engine import applets, keys
-from whenthen.engine.applets import MAX_LISTENERS
+from whenthen.engine.listening import MAX_LISTENERS
 from whenthen.errors import FieldError, NotFound, Stale
 from whenthen.model.applet import Applet
 from whenthen.store.errors import Duplicate, OutcomeUnknown

@@ -158,6 +158,17 @@ class Deployment:
         report: dict[str, int] = self.function("PollerFunction").invoke(event)
         return report
 
+    def check(self) -> dict[str, Any]:
+        """Deliver up to ten waiting orders to the poller, as the event source does; what it returned."""
+        messages = self.aws.receive("CheckQueue")
+        assert messages, "no order waits"
+        answer: dict[str, Any] = self.function("PollerFunction").invoke(self.aws.event("CheckQueue", messages))
+        again = {failure["itemIdentifier"] for failure in answer["batchItemFailures"]}
+        for message in messages:
+            if message["MessageId"] not in again:
+                self.aws.delete("CheckQueue", message)
+        return answer
+
     def sql(self, statement: str) -> list[dict[str, Any]]:
         """Run a statement on the database, past the product."""
         database = alopex.connect(self.server.url, api_key=self.server.api_key)
@@ -182,6 +193,7 @@ class Deployment:
             "AlopexUrl": self.server.url,
             "AlopexApiKeySecret": self.aws.secret,
             "AllowedNetworks": "127.0.0.0/8",
+            "WeatherUrl": "http://127.0.0.1:9",
             "LogLevel": "INFO",
         }
         variables = {

@@ -13,6 +13,8 @@ from tests.support.scenario import OWNER, prepare
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine import claims, keys
 from whenthen.engine import worker as worker_module
+from whenthen.engine.checker import CheckReport
+from whenthen.engine.orders import Order
 from whenthen.engine.tick import TickReport, tick
 from whenthen.engine.wakeups import read_wakeup
 from whenthen.engine.worker import Worker
@@ -67,6 +69,7 @@ class House:
     database: FlakyDatabase
     wakeups: MemoryQueue
     arrivals: MemoryQueue
+    orders: MemoryQueue
     webhook_key: str
     api_key: str
     hooks: TestClient
@@ -106,16 +109,27 @@ class House:
         """Do executions as if just woken."""
         return self.runtime.worker.run(execution_ids, Deadline(seconds))
 
-    def tick(self) -> TickReport:
-        """Do the poller's minute now."""
+    def tick(self, now: int | None = None) -> TickReport:
+        """Do the poller's minute of now, or of another instant, epoch milliseconds. Checks that it passes on wait."""
         return tick(
             self.database,
             self.runtime.intake,
             self.wakeups,
             self.arrivals,
-            now=now_ms(),
+            self.runtime.checks,
+            now=now_ms() if now is None else now,
             deadline=Deadline(60),
         )
+
+    def check(self, now: int | None = None) -> list[CheckReport]:
+        """Do a tick and the checks that it passes on."""
+        self.tick(now)
+        reports = []
+        while received := self.orders.receive(wait_seconds=0):
+            reports += self.runtime.checks.run([Order.read(item.body) for item in received], Deadline(60))
+            for item in received:
+                self.orders.delete(item)
+        return reports
 
     def activity(self, **query: str) -> list[Json]:
         """The newest executions as the API shows them."""
@@ -151,14 +165,15 @@ def make_house(**environment: str) -> Iterator[House]:
     database = FlakyDatabase(connect(":memory:"))
     webhook_key = prepare(database)
     _, api_key = keys.create(database, OWNER, "api", "test")
-    wakeups, arrivals = MemoryQueue(), MemoryQueue()
+    wakeups, arrivals, orders = MemoryQueue(), MemoryQueue(), MemoryQueue()
     settings = Settings.read({**LOOPBACK, "WHENTHEN_ACTION_TIMEOUT_SECONDS": "2", **environment})
-    runtime = Runtime(settings, database=database, wakeups=wakeups, arrivals=arrivals)
+    runtime = Runtime(settings, database=database, wakeups=wakeups, arrivals=arrivals, check_orders=orders)
     house = House(
         runtime,
         database,
         wakeups,
         arrivals,
+        orders,
         webhook_key,
         api_key,
         TestClient(hooks.make_app(runtime), follow_redirects=False),

@@ -210,10 +210,23 @@ def _judge_insert(tree: exp.Insert) -> Iterator[str]:
         case exp.Values() as rows:
             yield from _judge_nested(tree, rows.expressions)
             yield from _judge_divisions(rows)
+        case exp.Select() as source if _reads_json(source):
+            yield from _judge_clauses(source)
+            yield from _judge_nested(source, source.expressions)
+            yield from _judge_divisions(source)
         case exp.Select() | exp.Union() as source:
             yield from _judge(source)
         case _:
             yield "INSERT from anything but VALUES or a flat SELECT"
+
+
+def _reads_json(select: exp.Select) -> bool:
+    """Whether all it reads is a JSON text in the statement: `FROM json_each('…')`, without a WHERE."""
+    table = _target(select)
+    function = table.this if isinstance(table, exp.Table) else None
+    if not isinstance(function, exp.Anonymous) or str(function.this) != "json_each" or select.args.get("where"):
+        return False
+    return len(function.expressions) == 1 and isinstance(function.expressions[0], exp.Literal)
 
 
 def _judge_clauses(tree: exp.Expr) -> Iterator[str]:

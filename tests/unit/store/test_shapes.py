@@ -19,6 +19,8 @@ EXCEPTIONS = {
     "list_activity": "console page: one slot at a time, newest first",
     "list_messages": "console page",
     "list_slots": "one row a slot, once a minute by the sweep; console page",
+    "list_due_checks": "the tick: one row a trigger that is checked, once a minute",
+    "hold_host": "only after a host has asked to be left alone: one row a trigger that is checked",
     "list_due": "the sweep: the open slots once a minute",
     "read_slot_end": "settles a slot once, when it is over",
     "count_messages": "trim of the inbox, once a minute, at most 2,000 rows",
@@ -100,6 +102,18 @@ HOSTILE = {
     "update from": (f"UPDATE slots SET opened_at = 1 FROM meta WHERE slot = {CAST}", "join"),
     "unknown table": (f"SELECT a FROM nowhere WHERE a = {CAST}", "not a table of the schema"),
     "table function": (f"SELECT value FROM json_each('[]') WHERE value = {CAST}", "not a table"),
+    "json of a table": ("INSERT INTO meta (name, value) SELECT value, '' FROM json_each(name)", "not a table"),
+    "json and a where": (
+        "INSERT INTO meta (name, value) SELECT value, '' FROM json_each('[]') WHERE value = 'a'",
+        "not",
+    ),
+    "json and a table": ("INSERT INTO meta (name, value) SELECT value, '' FROM json_each('[]'), slots", "join"),
+    "json and a subquery": (
+        "INSERT INTO meta (name, value) SELECT value, (SELECT 1 FROM slots) FROM json_each('[]')",
+        "subquery",
+    ),
+    "json and a division": ("INSERT INTO meta (name, value) SELECT value, 1 / 0 FROM json_each('[]')", "divides"),
+    "sorted json": ("INSERT INTO meta (name, value) SELECT value, '' FROM json_each('[]') ORDER BY 1", "ORDER BY"),
     "create as": ("CREATE TABLE IF NOT EXISTS a AS SELECT slot FROM slots", "CREATE"),
     "create again": ("CREATE TABLE a (b TEXT PRIMARY KEY)", "CREATE"),
     "index": ("CREATE INDEX a ON slots (opened_at)", "CREATE"),
@@ -185,6 +199,7 @@ def test_the_guard_allows_the_flat_shapes() -> None:
         f"UPDATE slots SET settled_at = 1 WHERE slot = {CAST} RETURNING slot",
         "INSERT INTO meta (name, value) VALUES ('a', 'b'), ('c', 'd') ON CONFLICT DO NOTHING RETURNING name",
         f"INSERT INTO meta (name, value) SELECT slot, '' FROM slots WHERE slot = {CAST}",
+        "INSERT INTO meta (name, value) SELECT value, json_extract(value, '$[0]') FROM json_each('[]')",
         "CREATE TABLE IF NOT EXISTS executions_202601010000 (execution_id TEXT PRIMARY KEY)",
     ):
         assert violations(sql) == [], sql
@@ -205,7 +220,9 @@ def test_a_guard_stands_on_a_column_that_refuses_null() -> None:
     assert set(guarded) == {
         "claim_execution",
         "guard_trigger",
+        "keep_check",
         "mark_sending",
+        "record_check",
         "record_outcome",
         "release_execution",
         "requeue_execution",

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.catalogue import CATALOGUE, SCHEMA_STATEMENTS, STATEMENTS, STORE, example
-from whenthen.engine.applets import MAX_LISTENERS
 from whenthen.engine.arrivals import MAX_INGREDIENTS_BYTES
+from whenthen.engine.listening import MAX_LISTENERS
 from whenthen.engine.sweep import _CHUNK as CHUNK
 from whenthen.engine.worker import BATCH
 from whenthen.store.errors import InvalidText, ScriptTooLong

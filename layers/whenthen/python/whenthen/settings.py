@@ -47,13 +47,16 @@ class Settings(BaseModel):
     allowed_networks: Annotated[tuple[Network, ...], BeforeValidator(_read_networks)] = Field(
         (),
         alias="WHENTHEN_ALLOWED_NETWORKS",
-        description="Comma-separated CIDRs that actions may reach besides the public internet.",
+        description="Comma-separated CIDRs that actions and checks may reach besides the public internet.",
     )
     wakeup_queue_url: str = Field("", alias="WHENTHEN_WAKEUP_QUEUE_URL", description="SQS queue that wakes the worker.")
     intake_queue_url: str = Field(
         "",
         alias="WHENTHEN_INTAKE_QUEUE_URL",
         description="SQS queue for webhooks that come while the database is down.",
+    )
+    check_queue_url: str = Field(
+        "", alias="WHENTHEN_CHECK_QUEUE_URL", description="SQS queue of the checks that the tick passes on."
     )
     max_body_bytes: int = Field(
         262144,
@@ -75,6 +78,19 @@ class Settings(BaseModel):
         gt=0,
         le=30,
         description="Longest that one action's request may take.",
+    )
+    check_timeout_seconds: float = Field(
+        10.0,
+        alias="WHENTHEN_CHECK_TIMEOUT_SECONDS",
+        gt=0,
+        le=15,
+        description="Longest that one request of a check may take.",
+    )
+    weather_url: str = Field(
+        "https://api.open-meteo.com",
+        alias="WHENTHEN_WEATHER_URL",
+        description="Base URL of the weather service, an Open-Meteo server.",
+        pattern=r"^https?://[^\s]+$",
     )
 
     @classmethod

@@ -14,6 +14,7 @@ from whenthen.store.errors import Unreachable
 from whenthen.store.meta import require_ready
 
 if TYPE_CHECKING:
+    from whenthen.engine.checks import Checks
     from whenthen.engine.worker import Worker
 
 
@@ -24,7 +25,7 @@ class Runtime:
     ----------
     settings:
         The environment's.
-    database, wakeups, arrivals:
+    database, wakeups, arrivals, check_orders:
         Given by the local run and by tests; otherwise made from the settings.
     """
 
@@ -35,11 +36,13 @@ class Runtime:
         database: Database | None = None,
         wakeups: Queue | None = None,
         arrivals: Queue | None = None,
+        check_orders: Queue | None = None,
     ) -> None:
         self.settings = settings
         self._given_database = database
         self._given_wakeups = wakeups
         self._given_arrivals = arrivals
+        self._given_check_orders = check_orders
         self._ready = False
         self._ready_lock = threading.Lock()
 
@@ -79,6 +82,11 @@ class Runtime:
         return self._given_arrivals or _queue("WHENTHEN_INTAKE_QUEUE_URL", self.settings.intake_queue_url)
 
     @cached_property
+    def check_orders(self) -> Queue:
+        """The queue of the checks that the tick passes on."""
+        return self._given_check_orders or _queue("WHENTHEN_CHECK_QUEUE_URL", self.settings.check_queue_url)
+
+    @cached_property
     def intake(self) -> Intake:
         """Reserves arrivals. Raises as `database`."""
         return Intake(self.database, self.wakeups)
@@ -94,6 +102,27 @@ class Runtime:
             timeout_seconds=self.settings.action_timeout_seconds,
         )
         return Worker(self.database, self.wakeups, client, action_timeout_seconds=self.settings.action_timeout_seconds)
+
+    @cached_property
+    def checks(self) -> "Checks":
+        """Checks triggers. Raises as `database`."""
+        from whenthen.engine.checker import Checker
+        from whenthen.engine.checks import Checks
+        from whenthen.engine.sources import Sources
+        from whenthen.net import GuardedClient
+        from whenthen.services.documents import MAX_DOCUMENT_BYTES
+
+        client = GuardedClient(
+            allowed_networks=self.settings.allowed_networks,
+            timeout_seconds=self.settings.check_timeout_seconds,
+            max_response_bytes=MAX_DOCUMENT_BYTES,
+        )
+        sources = Sources(
+            client,
+            timeout_seconds=self.settings.check_timeout_seconds,
+            service_urls={"weather": self.settings.weather_url},
+        )
+        return Checks(self.database, lambda: self.check_orders, Checker(self.database, self.wakeups, sources))
 
 
 def open_database(settings: Settings) -> Database:

@@ -5,18 +5,18 @@ from datetime import UTC, datetime
 
 import click
 
-from whenthen.clock import Deadline, from_datetime
+from whenthen.cli.by_hand import tick_by_hand
+from whenthen.clock import from_datetime
 from whenthen.engine import keys
-from whenthen.engine.tick import tick
 from whenthen.errors import WhenthenError
+from whenthen.services.zones import DEFAULT_ZONE, check_zone
 from whenthen.settings import settings
 from whenthen.store import keys as key_store
 from whenthen.store.errors import Duplicate, MissingTable
 from whenthen.store.meta import prove_single_flight, require_ready
 from whenthen.store.migrations import LATEST, migrate
-from whenthen.wiring import Runtime, open_database
-
-_TICK_SECONDS = 60.0
+from whenthen.store.profiles import set_zone
+from whenthen.wiring import open_database
 
 
 class _Group(click.Group):
@@ -73,21 +73,16 @@ def db_check() -> None:
 @main.command("tick")
 @click.option("--time", "time_", type=str, default=None, help="The instant the tick stands for, RFC 3339.")
 def tick_command(time_: str | None) -> None:
-    """Do the poller's minute once, by hand."""
+    """Do the poller's minute once, by hand.
+
+    Where no queue is set, its checks and the executions that they set off are done here.
+    """
     try:
         now = from_datetime(datetime.fromisoformat(time_) if time_ is not None else datetime.now(UTC))
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--time") from error
-    runtime = Runtime(settings())
-    report = tick(
-        runtime.database,
-        runtime.intake,
-        runtime.wakeups,
-        runtime.arrivals,
-        now=now,
-        deadline=Deadline(_TICK_SECONDS),
-    )
-    click.echo(f"overdue {report.overdue}, drained {report.drained}")
+    report = tick_by_hand(settings(), now)
+    click.echo(f"overdue {report.overdue}, drained {report.drained}, checks {report.checks}")
 
 
 @main.group()
@@ -98,16 +93,22 @@ def owner() -> None:
 @owner.command("create")
 @click.argument("owner_id")
 @click.option("--name", default="", help="Name to show.")
-def owner_create(owner_id: str, name: str) -> None:
+@click.option("--zone", default=DEFAULT_ZONE, show_default=True, help="IANA time zone, such as Europe/Paris.")
+def owner_create(owner_id: str, name: str, zone: str) -> None:
     """Make an owner and print an API key and a webhook key, which can't be had again."""
     if not owner_id.strip() or not owner_id.isprintable():
         raise click.BadParameter("must be a name", param_hint="OWNER_ID")
+    try:
+        check_zone(zone)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--zone") from error
     database = open_database(settings())
     require_ready(database)
     try:
         key_store.add_user(database, owner_id, name or owner_id)
     except Duplicate as error:
         raise click.ClickException(f"There is an owner {owner_id} already.") from error
+    set_zone(database, owner_id, zone)
     for kind in ("api", "webhook"):
         _, key = keys.create(database, owner_id, kind, "first")
         click.echo(f"{kind} key: {key}")

@@ -147,7 +147,7 @@ def rerun(database: Database, wakeups: Queue, owner_id: str, execution_id: str) 
             raise Stale("The execution has not finished.")
         now = now_ms()
         script = Script()
-        progress = Progress(attempts=bounded(row.progress.attempts))
+        progress = Progress(attempts=bounded(row.progress.attempts), note=row.progress.note)
         requeue(script, row, progress=progress, now=now, wake_at=now + WAKE_GRACE_MS)
         reopen(script, parse_execution_id(execution_id).slot)
         try:

@@ -20,7 +20,8 @@ from whenthen.store.progress import Progress
 class Run:
     """An execution in a worker's hands.
 
-    `step` is the action that is next, `tries` how often it has been tried, `attempts` all that was tried so far.
+    `step` is the action that is next, `tries` how often it has been tried, `attempts` all that was tried so far,
+    `note` what the progress has kept since the reservation.
     """
 
     execution_id: str
@@ -31,6 +32,7 @@ class Run:
     step: int
     tries: int
     attempts: list[dict[str, Any]]
+    note: str = ""
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -66,6 +68,7 @@ class Run:
             reason=reason,
             attempts=bounded(self.attempts),
             finished_at=finished_at,
+            note=self.note,
         )
         return Outcome(self.execution_id, self.claim, state, progress, due_at, wake_at)
 
@@ -112,6 +115,7 @@ def begin(execution: ExecutionRow, applet: AppletRow | None, event: EventRow | N
         step=execution.progress.step,
         tries=execution.progress.tries,
         attempts=list(execution.progress.attempts),
+        note=execution.progress.note,
     )
     # A run that has begun has passed its filter.
     return (None if execution.progress.actions else _filtered(run)) or run

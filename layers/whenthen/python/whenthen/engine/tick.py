@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine.arrivals import Arrival
+from whenthen.engine.checks import Checks
 from whenthen.engine.intake import Intake
 from whenthen.engine.listeners import UnknownKey
 from whenthen.engine.sweep import settle_slots, sweep
@@ -26,12 +27,20 @@ class TickReport:
 
     overdue: int
     drained: int
+    checks: int
 
 
 def tick(
-    database: Database, intake: Intake, wakeups: Queue, arrivals: Queue, *, now: int, deadline: Deadline
+    database: Database,
+    intake: Intake,
+    wakeups: Queue,
+    arrivals: Queue,
+    checks: Checks,
+    *,
+    now: int,
+    deadline: Deadline,
 ) -> TickReport:
-    """Open the next slot, take in what waits in the intake queue, sweep, settle old slots.
+    """Open the next slot, check what is due, sweep, settle old slots, take in what waits in the intake queue.
 
     Ticks may repeat, overlap and come late.
 
@@ -49,27 +58,32 @@ def tick(
     Unavailable
         The intake queue can't be reached.
     """
-    # Slots, leases and waits are told by this machine's clock, as intake and the worker tell them: a tick that
-    # is replayed for a later instant must not end the leases of living workers.
+    # Slots, leases and waits of executions are told by this machine's clock, as intake and the worker tell them: a
+    # tick that is replayed for a later instant must not end the leases of living workers.
     present = now_ms()
-    now = min(now, present)
-    overdue = drained = 0
+    past = min(now, present)
+    overdue = drained = checked = 0
     failures: list[WhenthenError] = []
 
     def opening() -> None:
         for instant in (present, present + SLOT_MINUTES * 60_000):
             open_slot(database, slot_at(instant), present)
 
+    def checking() -> None:
+        nonlocal checked
+        # Checks keep the tick's own time: a replayed instant finds what was due by then.
+        checked = checks.tick(now, deadline)
+
     def sweeping() -> None:
         nonlocal overdue
-        overdue = sweep(database, wakeups, now)
+        overdue = sweep(database, wakeups, past)
 
     def draining() -> None:
         nonlocal drained
         drained = drain(intake, arrivals, deadline)
 
     # One that fails does not keep the others from their turn. Draining is last: it may take all that is left.
-    for stage in (opening, sweeping, lambda: settle_slots(database, now), lambda: trim(database), draining):
+    for stage in (opening, checking, sweeping, lambda: settle_slots(database, past), lambda: trim(database), draining):
         try:
             stage()
         except WhenthenError as error:
@@ -77,7 +91,7 @@ def tick(
             failures.append(error)
     if failures:
         raise failures[0]
-    return TickReport(overdue, drained)
+    return TickReport(overdue, drained, checked)
 
 
 def drain(intake: Intake, arrivals: Queue, deadline: Deadline) -> int:

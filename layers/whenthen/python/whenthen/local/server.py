@@ -67,6 +67,7 @@ def _serve(settings: Settings, database: Database, listener: socket.socket) -> N
         database=database,
         wakeups=MemoryQueue(),
         arrivals=DirectoryQueue(settings.home / "intake"),
+        check_orders=MemoryQueue(),
     )
     settings.home.mkdir(parents=True, exist_ok=True)
     url = f"http://{settings.host}:{listener.getsockname()[1]}"

@@ -5,10 +5,14 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from tzlocal import get_localzone_name
+
 from whenthen.engine import applets, keys
 from whenthen.model.applet import Applet
+from whenthen.services.zones import DEFAULT_ZONE, check_zone
 from whenthen.store import keys as key_store
 from whenthen.store.database import Database
+from whenthen.store.profiles import set_zone
 
 OWNER = "owner"
 DEMO_EVENT = "hello"
@@ -40,8 +44,16 @@ def make_owner(database: Database) -> bool:
     if OWNER in key_store.list_users(database):
         return False
     key_store.add_user(database, OWNER, "Owner")
+    set_zone(database, OWNER, _machine_zone())
     applets.create(database, OWNER, Applet.model_validate(_DEMO))
     return True
+
+
+def _machine_zone() -> str:
+    try:
+        return check_zone(get_localzone_name())
+    except (ValueError, LookupError, OSError):
+        return DEFAULT_ZONE
 
 
 def make_credentials(database: Database, path: Path, url: str) -> tuple[Credentials, bool]:

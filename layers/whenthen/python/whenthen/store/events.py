@@ -1,7 +1,7 @@
 """Events: the row whose key makes a second arrival impossible."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ from whenthen.store.database import DEFAULT_TIMEOUT_SECONDS, Database
 from whenthen.store.statements import Script, load
 
 _S = load("events")
+_SEEN_IN_STATEMENT = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,32 @@ def reserve_event(script: Script, row: EventRow) -> None:
         execution_ids=json.dumps(row.execution_ids),
         ingredients=row.ingredients,
     )
+
+
+def reserve_events(script: Script, rows: Sequence[EventRow]) -> None:
+    """Add events of one trigger to `script`, received at the same time; one that has arrived before refuses it."""
+    script.add(
+        _S["reserve_events"],
+        trigger_id=rows[0].trigger_id,
+        received_at=rows[0].received_at,
+        events=_json([[row.event_id, row.occurred_at, json.dumps(row.execution_ids), row.ingredients] for row in rows]),
+    )
+
+
+def remember_events(script: Script, trigger_id: str, events: Mapping[str, int], received_at: int) -> None:
+    """Add to `script` that events have been seen and set off nothing, by id with the time they occurred at."""
+    rows: list[list[Any]] = [[event_id, occurred_at] for event_id, occurred_at in events.items()]
+    for start in range(0, len(rows), _SEEN_IN_STATEMENT):
+        script.add(
+            _S["remember_events"],
+            trigger_id=trigger_id,
+            received_at=received_at,
+            events=_json(rows[start : start + _SEEN_IN_STATEMENT]),
+        )
+
+
+def _json(rows: list[list[Any]]) -> str:
+    return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
 
 
 def read_events(database: Database, event_ids: Collection[str], *, timeout_seconds: float) -> dict[str, EventRow]:

@@ -4,7 +4,8 @@ A change of a row is a compare-and-set. One that comes too late raises `GuardFai
 `read_executions` then tells which rows may still be changed.
 """
 
-from collections.abc import Collection
+import json
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -109,6 +110,44 @@ def reserve_execution(
         due_at=now,
         wake_at=wake_at,
         ingredients=ingredients if len(ingredients) <= COPIED_INGREDIENTS else "",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NewExecution:
+    """An execution to reserve. Fields as in `ExecutionRow`; `note` becomes a part of its progress."""
+
+    execution_id: str
+    applet_id: str
+    occurred_at: int
+    ingredients: str
+    note: str = ""
+
+
+def reserve_executions(
+    script: Script, executions: Sequence[NewExecution], *, owner_id: str, now: int, wake_at: int
+) -> None:
+    """Add new queued executions of one owner and slot, due `now`, to `script`."""
+    script.add(
+        _S["reserve_executions"],
+        slot=slot_of(executions[0].execution_id),
+        owner_id=owner_id,
+        due_at=now,
+        wake_at=wake_at,
+        executions=json.dumps(
+            [
+                [
+                    row.execution_id,
+                    row.applet_id,
+                    row.occurred_at,
+                    row.ingredients if len(row.ingredients) <= COPIED_INGREDIENTS else "",
+                    Progress(note=row.note).to_json() if row.note else "{}",
+                ]
+                for row in executions
+            ],
+            ensure_ascii=False,
+            separators=(",", ":"),
+        ),
     )
 
 

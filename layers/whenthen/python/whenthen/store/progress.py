@@ -25,6 +25,8 @@ class Progress:
         Every try so far, see `engine.attempts`.
     finished_at:
         When it became final, epoch milliseconds, or None.
+    note:
+        What there was to say when it was reserved, for example that it came late; kept to the end.
     """
 
     step: int = 0
@@ -34,6 +36,7 @@ class Progress:
     actions: str = ""
     attempts: tuple[dict[str, Any], ...] = ()
     finished_at: int | None = None
+    note: str = ""
 
     def to_json(self) -> str:
         """Return the progress as the store keeps it."""

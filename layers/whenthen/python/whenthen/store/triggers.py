@@ -1,6 +1,7 @@
 """Triggers: one row for each distinct (owner, service, trigger, fields), with the applets that listen."""
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,9 +28,16 @@ def find_trigger(
     database: Database, trigger_id: str, *, timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
 ) -> TriggerRow | None:
     """Return the trigger or None."""
-    sql = Script().add(_S["read_trigger"], trigger_id=trigger_id).sql
-    rows = database.execute(sql, timeout_seconds=timeout_seconds)
-    return _from_row(rows[0]) if rows else None
+    return read_triggers(database, [trigger_id], timeout_seconds=timeout_seconds).get(trigger_id)
+
+
+def read_triggers(
+    database: Database, trigger_ids: Collection[str], *, timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
+) -> dict[str, TriggerRow]:
+    """Return the triggers there are of at most 100, by id."""
+    selects = [Script().add(_S["read_trigger"], trigger_id=trigger_id) for trigger_id in trigger_ids]
+    rows = database.execute(Script().union(selects).sql, timeout_seconds=timeout_seconds)
+    return {row["trigger_id"]: _from_row(row) for row in rows}
 
 
 def list_triggers(database: Database, owner_id: str) -> list[TriggerRow]:

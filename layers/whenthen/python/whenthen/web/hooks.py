@@ -15,6 +15,7 @@ from starlette.routing import Route
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine.arrivals import MAX_INGREDIENTS_BYTES, Arrival
 from whenthen.engine.listeners import UnknownKey
+from whenthen.engine.realtime import Notification, notify, read_notification
 from whenthen.errors import FieldError, NotConfigured, TooLarge, Unavailable
 from whenthen.services.webhooks.triggers import (
     event_ingredients,
@@ -72,6 +73,10 @@ def routes(runtime: Runtime) -> list[Route]:
     async def key_page(request: Request) -> Response:
         return await run_in_threadpool(_key_page, runtime, request)
 
+    async def notifications(request: Request) -> Response:
+        notification = read_notification(await read_body(request, runtime.settings.max_body_bytes))
+        return await run_in_threadpool(_notify, runtime, request, notification)
+
     json_path = "/trigger/{event:path}/json/with/key/{key}"
     event_path = "/trigger/{event:path}/with/key/{key}"
     return [
@@ -80,6 +85,7 @@ def routes(runtime: Runtime) -> list[Route]:
             (json_path, json_event, ["GET", "POST"]),
             (event_path, event, ["GET", "POST"]),
             ("/use/{key}", key_page, ["GET"]),
+            ("/v1/notifications", notifications, ["POST"]),
         )
         for slash in ("", "/")
     ]
@@ -156,6 +162,13 @@ def _accept(runtime: Runtime, arrival: Arrival, answer: str) -> Response:
         if reservation.duplicate:
             logger.info("event %s has arrived before", reservation.event_id)
     return PlainTextResponse(answer)
+
+
+def _notify(runtime: Runtime, request: Request, notification: Notification) -> Response:
+    """Check at once what a partner names. Partners send their key under one of two names (PROTOCOLS.md B.2)."""
+    key = request.headers.get("ifttt-service-key") or request.headers.get("ifttt-channel-key") or ""
+    notify(runtime.database, runtime.check_orders, key, notification, now_ms())
+    return JSONResponse({})
 
 
 def _key_page(runtime: Runtime, request: Request) -> Response:

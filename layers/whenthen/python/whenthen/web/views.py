@@ -2,29 +2,55 @@
 
 from typing import Any
 
-from whenthen.clock import isoformat
+from whenthen.clock import isoformat, now_ms
 from whenthen.engine.applets import definition_json, parse
 from whenthen.engine.identity import parse_execution_id
 from whenthen.services.contract import Action, Service, Trigger
 from whenthen.store.applets import AppletRow
+from whenthen.store.checks import CheckRow
 from whenthen.store.executions import ExecutionRow
 from whenthen.store.inbox import Message
 from whenthen.store.keys import Key
+
+_OVERDUE_MS = 5 * 60_000
+"""How late a check may be before its trigger counts as not being checked (A25)."""
 
 
 def _time(ms: int | None) -> str | None:
     return None if ms is None else isoformat(ms)
 
 
-def applet(row: AppletRow) -> dict[str, Any]:
-    """Return an applet: its definition with id, version and times."""
+def applet(row: AppletRow, trigger_check: CheckRow | None) -> dict[str, Any]:
+    """Return an applet: its definition with id, version, times, and how its trigger's checks stand, if it has any."""
     return {
         "id": row.applet_id,
         **definition_json(parse(row)),
         "version": row.version,
         "created_at": _time(row.created_at),
         "updated_at": _time(row.updated_at),
+        "check": None if trigger_check is None else check(trigger_check),
     }
+
+
+def check(row: CheckRow) -> dict[str, Any]:
+    """Return how the checks of a trigger stand, the words of the last one included."""
+    return {
+        "state": _check_state(row),
+        "last_checked_at": _time(row.checked_at),
+        "next_check_at": _time(row.next_check_at),
+        "failures": row.failures,
+        "message": row.result,
+    }
+
+
+def _check_state(row: CheckRow) -> str:
+    if row.next_check_at is None:
+        return "off"
+    if row.next_check_at < now_ms() - _OVERDUE_MS:
+        return "overdue"
+    if row.failures:
+        return "failing"
+    return "waiting" if row.checked_at is None else "ok"
 
 
 def key(row: Key) -> dict[str, Any]:
@@ -47,6 +73,7 @@ def activity_item(row: ExecutionRow, applet_names: dict[str, str]) -> dict[str, 
         "applet_name": applet_names.get(row.applet_id, ""),
         "state": row.state,
         "reason": row.progress.reason,
+        "note": row.progress.note,
         "occurred_at": _time(row.occurred_at),
         "finished_at": _time(row.progress.finished_at),
         "attempts": len(row.progress.attempts),

@@ -6,3 +6,17 @@ VALUES (:event_id, :trigger_id, :occurred_at, :received_at, :execution_ids, :ing
 -- name: read_event
 SELECT event_id, trigger_id, occurred_at, received_at, execution_ids, ingredients
 FROM trigger_events WHERE event_id = CAST(:event_id AS TEXT)
+
+-- name: reserve_events
+-- Many in one statement; one that is there already refuses the whole script.
+INSERT INTO trigger_events (event_id, trigger_id, occurred_at, received_at, execution_ids, ingredients)
+SELECT json_extract(value, '$[0]'), :trigger_id, CAST(json_extract(value, '$[1]') AS BIGINT), :received_at,
+    json_extract(value, '$[2]'), json_extract(value, '$[3]')
+FROM json_each(:events)
+
+-- name: remember_events
+-- Seen, and nothing more: those that are there already stay as they are.
+INSERT INTO trigger_events (event_id, trigger_id, occurred_at, received_at, execution_ids, ingredients)
+SELECT json_extract(value, '$[0]'), :trigger_id, CAST(json_extract(value, '$[1]') AS BIGINT), :received_at, '[]', '{}'
+FROM json_each(:events)
+ON CONFLICT DO NOTHING

@@ -8,6 +8,15 @@
 INSERT INTO executions_{slot} (execution_id, applet_id, owner_id, occurred_at, due_at, wake_at, ingredients)
 VALUES (:execution_id, :applet_id, :owner_id, :occurred_at, :due_at, :wake_at, :ingredients)
 
+-- name: reserve_executions
+-- Many in one statement. Those that a check finds may come with a word in `progress`.
+INSERT INTO executions_{slot}
+    (execution_id, applet_id, owner_id, occurred_at, due_at, wake_at, ingredients, progress)
+SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), :owner_id,
+    CAST(json_extract(value, '$[2]') AS BIGINT), :due_at, :wake_at, json_extract(value, '$[3]'),
+    json_extract(value, '$[4]')
+FROM json_each(:executions)
+
 -- name: claim_execution
 UPDATE executions_{slot} SET
     state = CASE WHEN due_at <= :now THEN 'running' END,

@@ -1,0 +1,208 @@
+"""One check of a trigger: ask its service, store what is new, say when to check next."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from whenthen.clock import Deadline, now_ms
+from whenthen.engine.found import NewEvent, new_event, storable_note
+from whenthen.engine.identity import event_id
+from whenthen.engine.intervals import after_failure, after_success
+from whenthen.engine.positions import Position, next_position
+from whenthen.engine.reservation import ClaimLost, Known, Reservation
+from whenthen.engine.sources import Sources, interval_minutes
+from whenthen.engine.wakeups import send_wakeups
+from whenthen.queues import Queue
+from whenthen.services.checking import CheckFailed, Found
+from whenthen.store.checks import CheckRow, hold_host, record, write_position
+from whenthen.store.database import Database
+from whenthen.store.errors import Conflict
+from whenthen.store.events import remember_events
+from whenthen.store.statements import Script
+from whenthen.store.triggers import TriggerRow
+
+logger = logging.getLogger(__name__)
+
+MAX_NEW_EVENTS = 50
+"""How many new items one check lets fire; the rest is next in line, oldest first (A05, A17)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A check in our hands: how it stood, its trigger as it was at the claim, and its position as JSON text."""
+
+    row: CheckRow
+    trigger: TriggerRow
+    position: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """How a check went: `fired` new events; `failure` in words for the owner, empty when it went well."""
+
+    fired: int = 0
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """Where the checks of a trigger begin for whoever listens from now on.
+
+    `seen` are the events that the source shows already, with the times they occurred at (epoch milliseconds): they
+    do not fire. The other fields are those of `store.checks.start`.
+    """
+
+    seen: Mapping[str, int]
+    position: str
+    next_check_at: int
+    checked_at: int
+    result: str
+
+
+class Checker:
+    """Checks triggers.
+
+    Parameters
+    ----------
+    database:
+        Where events are stored.
+    wakeups:
+        The queue that wakes the worker.
+    sources:
+        The services to ask.
+    """
+
+    def __init__(self, database: Database, wakeups: Queue, sources: Sources) -> None:
+        self._database = database
+        self._wakeups = wakeups
+        self.sources = sources
+
+    def begin(self, trigger: TriggerRow, now: int, deadline: Deadline) -> Beginning:
+        """Ask a trigger's service for the first time: what it shows now will not fire (R3). Nothing is stored.
+
+        Raises
+        ------
+        CheckFailed
+            The source can't be read.
+        """
+        found = self.sources.ask(trigger, None, now, deadline)
+        seen = {identity: event.occurred_at for identity, event in _events(trigger, found).items()}
+        position = next_position(None, found.position, list(seen))
+        return Beginning(seen, position.to_json(), _next_check_at(trigger, found, now), now, storable_note(found.note))
+
+    def check(self, claimed: Claimed, now: int, deadline: Deadline) -> CheckReport:
+        """Make a check and store what it found, or why it failed.
+
+        Parameters
+        ----------
+        now:
+            The instant that the check stands for, epoch milliseconds.
+
+        Raises
+        ------
+        StoreError
+            What was found could not be stored; it is found again when the claim has run out.
+        """
+        old = Position.read(claimed.position)
+        reservation = Reservation(self._database, claimed.trigger, claimed.row.claim, deadline)
+        try:
+            try:
+                found = self.sources.ask(claimed.trigger, old.service if old else None, now, deadline)
+            except CheckFailed as error:
+                self._fail(reservation, claimed, error, now)
+                return CheckReport(failure=str(error))
+            if old is None:
+                events = _events(claimed.trigger, found)
+                position = next_position(None, found.position, list(events))
+                self._finish(reservation, claimed, [], position, found, now, seen=events)
+                return CheckReport()
+            return CheckReport(fired=self._fire(reservation, claimed, old, found, now))
+        except ClaimLost:
+            logger.info("the check of %s was taken over, or nobody listens any more", claimed.trigger.trigger_id)
+            return CheckReport(failure="The check was taken over by another, or nobody listens any more.")
+
+    def _fire(self, reservation: Reservation, claimed: Claimed, old: Position, found: Found, now: int) -> int:
+        """Store the new events among `found` and return how many there were."""
+        events = _events(claimed.trigger, found)
+        unseen = old.unseen(events)
+        while True:
+            firing, waiting = unseen[:MAX_NEW_EVENTS], unseen[MAX_NEW_EVENTS:]
+            # What waits has to be found again, so the service goes on from where it was.
+            position = next_position(old, old.service if waiting else found.position, list(events), waiting)
+            try:
+                self._finish(
+                    reservation,
+                    claimed,
+                    [events[identity] for identity in firing],
+                    None if position == old else position,
+                    found,
+                    now,
+                    again_at=now if waiting else None,
+                )
+            except Known:
+                known = reservation.known(unseen)
+                if not known:
+                    # Refused as known and not there: only a lost write does that (ALOPEX.md 2).
+                    raise Conflict from None
+                unseen = [identity for identity in unseen if identity not in known]
+                continue
+            return len(firing)
+
+    def _finish(
+        self,
+        reservation: Reservation,
+        claimed: Claimed,
+        events: Sequence[NewEvent],
+        position: Position | None,
+        found: Found,
+        now: int,
+        *,
+        again_at: int | None = None,
+        seen: Mapping[str, NewEvent] = MappingProxyType({}),
+    ) -> None:
+        def finish(script: Script) -> None:
+            remember_events(
+                script, claimed.trigger.trigger_id, {i: event.occurred_at for i, event in seen.items()}, now_ms()
+            )
+            if position is not None:
+                write_position(script, claimed.row.check_id, position.to_json())
+            record(
+                script,
+                claimed.row.check_id,
+                claim=claimed.row.claim,
+                now=now,
+                next_check_at=_next_check_at(claimed.trigger, found, now) if again_at is None else again_at,
+                failures=0,
+                result=storable_note(found.note),
+            )
+
+        for execution_ids in reservation.store(events, finish):
+            send_wakeups(self._wakeups, execution_ids)
+
+    def _fail(self, reservation: Reservation, claimed: Claimed, error: CheckFailed, now: int) -> None:
+        row = claimed.row
+        logger.info("the check of %s failed: %s", row.check_id, error)
+        words = storable_note(str(error))
+        failures = row.failures + 1
+        at = after_failure(now, interval_minutes(claimed.trigger), failures, retry_at=error.retry_at)
+
+        def finish(script: Script) -> None:
+            if error.retry_at is not None and row.host:
+                hold_host(script, row.host, at)
+            record(script, row.check_id, claim=row.claim, now=now, next_check_at=at, failures=failures, result=words)
+
+        for _ in reservation.store([], finish):
+            pass
+
+
+def _events(trigger: TriggerRow, found: Found) -> dict[str, NewEvent]:
+    events: dict[str, NewEvent] = {}
+    for item in found.items:
+        identity = event_id(trigger.trigger_id, item.unique)
+        events.setdefault(identity, new_event(identity, item))
+    return events
+
+
+def _next_check_at(trigger: TriggerRow, found: Found, now: int) -> int:
+    return after_success(now, interval_minutes(trigger), wanted=found.next_check_at, not_before=found.not_before)

@@ -1,0 +1,79 @@
+"""What is wrong with an applet, field by field."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from whenthen.errors import FieldError
+from whenthen.model.applet import ActionRef, Applet
+from whenthen.model.expressions import ExpressionError, check_expression
+from whenthen.model.templates import TemplateError, check
+from whenthen.services.contract import Fields
+from whenthen.services.registry import SERVICES, find_action, find_trigger
+
+
+def validate(applet: Applet, *, zone: str) -> Applet:
+    """Return the applet with its fields as their services understand them, or say what is wrong with it.
+
+    Parameters
+    ----------
+    zone:
+        The owner's time zone, for fields that leave it out.
+
+    Raises
+    ------
+    FieldError
+        The field's path is as in the applet's JSON, ``actions.0.fields.url``.
+    """
+    for path, text in (("name", applet.name), ("filter", applet.filter)):
+        if text and "\x00" in text:
+            raise FieldError(path, "must not hold a NUL character")
+    trigger = find_trigger(applet.trigger.service, applet.trigger.trigger)
+    _known_service("trigger.service", applet.trigger.service)
+    if trigger is None:
+        raise FieldError("trigger.trigger", f"{applet.trigger.service} has no trigger {applet.trigger.trigger}")
+    trigger_fields = _validate_fields("trigger.fields", trigger.fields, applet.trigger.fields, zone)
+    for index, query in enumerate(applet.queries):
+        _known_service(f"queries.{index}.service", query.service)
+        raise FieldError(f"queries.{index}.query", f"{query.service} has no query {query.query}")
+    if applet.filter is not None:
+        try:
+            check_expression(applet.filter)
+        except ExpressionError as error:
+            raise FieldError("filter", str(error)) from error
+    actions = tuple(_validate_action(index, action, zone) for index, action in enumerate(applet.actions))
+    return applet.model_copy(
+        update={"trigger": applet.trigger.model_copy(update={"fields": trigger_fields}), "actions": actions}
+    )
+
+
+def _known_service(path: str, service: str) -> None:
+    if service not in SERVICES:
+        raise FieldError(path, f"there is no service {service}")
+
+
+def _validate_action(index: int, reference: ActionRef, zone: str) -> ActionRef:
+    path = f"actions.{index}"
+    _known_service(f"{path}.service", reference.service)
+    action = find_action(reference.service, reference.action)
+    if action is None:
+        raise FieldError(f"{path}.action", f"{reference.service} has no action {reference.action}")
+    fields = _validate_fields(f"{path}.fields", action.fields, reference.fields, zone)
+    for name, value in fields.items():
+        if isinstance(value, str):
+            try:
+                check(value)
+            except TemplateError as error:
+                raise FieldError(f"{path}.fields.{name}", str(error)) from error
+    return reference.model_copy(update={"fields": fields})
+
+
+def _validate_fields(path: str, model: type[Fields], values: Mapping[str, Any], zone: str) -> dict[str, Any]:
+    try:
+        return model.model_validate(values, context={"zone": zone}).model_dump(mode="json")
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise FieldError(
+            ".".join((path, *map(str, first["loc"]))), first["msg"].removeprefix("Value error, ")
+        ) from error

@@ -1,0 +1,72 @@
+"""The owner's keys and settings in the management API."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from starlette.responses import JSONResponse, Response
+
+from whenthen.engine import keys
+from whenthen.errors import FieldError
+from whenthen.model.applet import Name
+from whenthen.services.zones import DEFAULT_ZONE, check_zone
+from whenthen.store.keys import KeyKind, list_keys
+from whenthen.store.profiles import find_zone, set_zone
+from whenthen.web import views
+from whenthen.web.call import Call
+from whenthen.web.hooks import CREDENTIAL_HEADERS
+from whenthen.wiring import Runtime
+
+
+class NewKey(BaseModel):
+    """The body of POST /api/keys."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: KeyKind
+    name: Name
+    delivery_id_header: (
+        Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9-]+$")] | None
+    ) = Field(None, description="Request header that names a delivery, for webhook keys.")
+
+
+class Profile(BaseModel):
+    """The body of PATCH /api/me."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    zone: Annotated[str, AfterValidator(check_zone)]
+
+
+def get_profile(runtime: Runtime, owner: str, _call: Call) -> Response:
+    """The owner, with the time zone that new applets use."""
+    return JSONResponse({"id": owner, "zone": find_zone(runtime.database, owner) or DEFAULT_ZONE})
+
+
+def change_profile(runtime: Runtime, owner: str, call: Call) -> Response:
+    """The owner with another time zone. Applets that are stored keep theirs."""
+    set_zone(runtime.database, owner, Profile.model_validate(call.json_object()).zone)
+    return get_profile(runtime, owner, call)
+
+
+def list_all_keys(runtime: Runtime, owner: str, _call: Call) -> Response:
+    """The owner's keys, without the keys themselves."""
+    return JSONResponse({"items": [views.key(row) for row in list_keys(runtime.database, owner)], "next": None})
+
+
+def create_key(runtime: Runtime, owner: str, call: Call) -> Response:
+    """A new key, shown this once."""
+    wanted = NewKey.model_validate(call.json_object())
+    if wanted.delivery_id_header and wanted.kind != "webhook":
+        raise FieldError("delivery_id_header", "is for webhook keys")
+    if (wanted.delivery_id_header or "").lower() in CREDENTIAL_HEADERS:
+        raise FieldError("delivery_id_header", "holds a secret, which is never kept")
+    row, key = keys.create(
+        runtime.database, owner, wanted.kind, wanted.name, delivery_id_header=wanted.delivery_id_header
+    )
+    return JSONResponse({**views.key(row), "key": key}, 201)
+
+
+def revoke_key(runtime: Runtime, owner: str, call: Call) -> Response:
+    """Revokes a key."""
+    keys.revoke(runtime.database, owner, call.path["id"])
+    return Response(status_code=204)

@@ -1,0 +1,226 @@
+"""Sources that can't be read: told when an applet is made, tried again for ever after that."""
+
+from datetime import datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+import time_machine
+
+from tests.support.embedded import START, Json, notification
+from tests.support.listing import Listing
+from tests.support.processes import free_port
+from tests.support.sink import Reply
+from whenthen.clock import Deadline
+from whenthen.engine.orders import Order
+from whenthen.store.errors import Unreachable
+
+DOWN = Reply(status=500)
+
+
+def later(clock: time_machine.Traveller, minutes: float) -> None:
+    clock.shift(timedelta(minutes=minutes))
+
+
+def create(listing: Listing, **fields: object) -> Json:
+    answer = listing.house.call(
+        "POST", "/applets", {"name": "x", "trigger": listing.trigger(**fields), "actions": [notification("x")]}
+    )
+    assert answer.status_code == 422, answer.text
+    error: Json = answer.json()["errors"][0]
+    return error
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (Reply(status=404), "answered 404"),
+        (DOWN, "answered 500"),
+        (Reply(status=204), "answered 204"),
+        (Reply(body=b"<html>"), "This is no list."),
+        (Reply(close=True), "could not be read"),
+        (Reply(status=302, headers=(("Location", "ftp://example.org/"),)), "redirect"),
+        (Reply(status=302, headers=(("Location", "http://169.254.169.254/"),)), "redirect"),
+        (Reply(body=b"[" + b" " * 4 * 1024 * 1024 + b"]"), "larger than 4 MiB"),
+    ],
+    ids=["gone", "down", "no content", "html", "no answer", "ftp", "metadata", "huge"],
+)
+def test_a36_a_source_that_cant_be_read_is_told_at_its_field(listing: Listing, reply: Reply, said: str) -> None:
+    listing.reply(reply)
+    error = create(listing)
+    assert error["field"] == "trigger.fields.url"
+    assert said in error["message"]
+    assert listing.house.call("GET", "/applets").json()["items"] == []
+    assert listing.fetches == 1
+
+
+def test_a_source_nobody_serves(listing: Listing) -> None:
+    listing.url = f"http://127.0.0.1:{free_port()}/"
+    assert "No connection" in create(listing)["message"]
+    listing.url = "http://10.1.2.3/"
+    assert "not on the public internet" in create(listing)["message"]
+
+
+def test_an_applet_that_is_off_is_validated_too(listing: Listing, clock: time_machine.Traveller) -> None:
+    listing.reply(DOWN)
+    answer = listing.house.call(
+        "POST",
+        "/applets",
+        {"name": "x", "enabled": False, "trigger": listing.trigger(), "actions": [notification("x")]},
+    )
+    assert answer.status_code == 422
+    listing.show("a")
+    applet = listing.make(enabled=False)
+    assert applet["check"]["state"] == "off"
+    later(clock, 10)
+    assert listing.house.check() == []
+
+
+def test_a_bug_in_a_service_is_a_failure_like_any_other(listing: Listing, clock: time_machine.Traveller) -> None:
+    applet = listing.make()
+    other = Listing(listing.house, listing.sink, "/other")
+    other.make(name="other")
+    listing.reply(Reply(body=b'"bug"'))
+    other.show("a")
+    later(clock, 5)
+    listing.house.check()
+    assert listing.house.messages() == ["other: a"]
+    assert "reason of its own" in listing.checked(applet)["message"]
+
+
+def test_b03_failures_are_tried_again_with_longer_waits(listing: Listing, clock: time_machine.Traveller) -> None:
+    """Given 500, 500, 500, 200, then the waits double and what is new by then fires."""
+    applet = listing.make()
+    listing.reply(DOWN)
+    waits = []
+    before = listing.fetches
+    for _ in range(194):
+        later(clock, 1)
+        listing.house.check()
+        if listing.fetches > before:
+            before = listing.fetches
+            check = listing.checked(applet)
+            assert (check["state"], check["failures"]) == ("failing", len(waits) + 1)
+            assert check["message"] == "The source answered 500."
+            at = datetime.fromisoformat(check["next_check_at"]) - datetime.fromisoformat(check["last_checked_at"])
+            waits.append(round(at.total_seconds() / 60))
+    assert waits == [5, 10, 20, 40, 60, 60]
+    listing.show("a")
+    later(clock, 60)
+    listing.house.check()
+    assert listing.house.messages() == ["List: a"]
+    assert (listing.checked(applet)["state"], listing.checked(applet)["failures"]) == ("ok", 0)
+
+
+def test_a_long_interval_is_no_shorter_after_a_failure(listing: Listing, clock: time_machine.Traveller) -> None:
+    listing.make(fields={"interval_minutes": 180})
+    listing.reply(DOWN)
+    before = listing.fetches
+    for _ in range(3):
+        later(clock, 180)
+        listing.house.check()
+    assert listing.fetches == before + 3
+
+
+@pytest.mark.parametrize("form", ["seconds", "date"])
+@pytest.mark.parametrize("status", [429, 503])
+def test_b06_retry_after_holds_the_whole_host(
+    listing: Listing, clock: time_machine.Traveller, form: str, status: int
+) -> None:
+    first = listing.make()
+    second = Listing(listing.house, listing.sink, "/second")
+    later(clock, 1)
+    second.make(name="second")
+    until = START + timedelta(minutes=60)
+    value = format_datetime(until) if form == "date" else "3300"
+    listing.reply(Reply(status=status, headers=(("Retry-After", value),)))
+    later(clock, 4)
+    listing.house.check()
+    assert "answered" in listing.checked(first)["message"]
+    before = len(listing.sink.requests)
+    listing.show("a")
+    second.show("b")
+    for _ in range(53):
+        later(clock, 1)
+        listing.house.check()
+    assert len(listing.sink.requests) == before
+    later(clock, 5)
+    listing.house.check()
+    assert sorted(listing.house.messages()) == ["List: a", "second: b"]
+
+
+def test_b06_a_retry_after_is_capped(listing: Listing, clock: time_machine.Traveller) -> None:
+    applet = listing.make()
+    listing.reply(Reply(status=429, headers=(("Retry-After", "99999999"),)))
+    later(clock, 5)
+    listing.house.check()
+    assert datetime.fromisoformat(listing.checked(applet)["next_check_at"]) <= START + timedelta(days=1, minutes=6)
+
+
+def test_turning_on_while_the_source_is_down(listing: Listing, clock: time_machine.Traveller) -> None:
+    """Given that the applet worked before, then it may be turned on, and the first answer is the beginning."""
+    applet = listing.make()
+    path = f"/applets/{applet['id']}"
+    listing.house.call("PATCH", path, {"enabled": False})
+    listing.reply(DOWN)
+    assert listing.house.call("PATCH", path, {"enabled": True}).status_code == 200
+    assert listing.checked(applet)["state"] == "waiting"
+    listing.house.check()
+    assert listing.checked(applet)["state"] == "failing"
+    listing.show("before the first answer")
+    later(clock, 5)
+    listing.house.check()
+    assert listing.house.messages() == []
+    listing.show("after", "before the first answer")
+    later(clock, 5)
+    listing.house.check()
+    assert listing.house.messages() == ["List: after"]
+
+
+def test_an_edited_trigger_must_work(listing: Listing) -> None:
+    applet = listing.make()
+    other = Listing(listing.house, listing.sink, "/other")
+    other.reply(DOWN)
+    answer = listing.house.call("PATCH", f"/applets/{applet['id']}", {"trigger": other.trigger()})
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "trigger.fields.url")
+    assert listing.house.call("GET", f"/applets/{applet['id']}").json()["trigger"]["fields"]["url"] == listing.url
+
+
+def test_what_could_not_be_stored_is_found_again(listing: Listing, clock: time_machine.Traveller) -> None:
+    """R4: given a database that goes away between fetch and commit, then nothing is lost and nothing fires twice."""
+    listing.make()
+    listing.show("a")
+    house = listing.house
+    later(clock, 5)
+    house.tick()
+    send = house.runtime.checks._checker.sources._client.send
+
+    def send_and_cut(*arguments: object, **options: object) -> object:
+        answer = send(*arguments, **options)  # type: ignore[arg-type]
+        house.database.error = Unreachable()
+        return answer
+
+    house.runtime.checks._checker.sources._client.send = send_and_cut  # type: ignore[method-assign, assignment]
+    (order,) = house.orders.receive(wait_seconds=0)
+    (report,) = house.runtime.checks.run([Order.read(order.body)], Deadline(0.5))
+    assert "nothing was sent" in report.failure
+    house.orders.delete(order)
+    house.database.error = None
+    house.runtime.checks._checker.sources._client.send = send  # type: ignore[method-assign]
+    later(clock, 4)
+    assert house.check() == []  # the claim still holds
+    later(clock, 1)
+    house.check()
+    later(clock, 5)
+    house.check()
+    assert house.messages() == ["List: a"]
+
+
+def test_hostile_texts_are_stored_as_well_as_they_can_be(listing: Listing, clock: time_machine.Traveller) -> None:
+    listing.make()
+    listing.show("nul\x00", "\ud800lone", "x" * 400_000, '"; DROP TABLE checks; --', "{{Name}}")
+    later(clock, 5)
+    assert [report.fired for report in listing.house.check()] == [5]
+    messages = listing.house.messages()
+    assert {"List: nul", "List: ?lone", 'List: "; DROP TABLE checks; --', "List: {{Name}}"} <= set(messages)
+    (cut,) = [item for item in listing.house.activity() if item["state"] == "failed"]
+    assert 20_000 < len(listing.house.execution(cut["execution_id"])["ingredients"]["Name"]) < 128 * 1024
