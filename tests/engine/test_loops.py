@@ -4,9 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.embedded import House
+from tests.support.embedded import House, Json
+from tests.support.listing import Listing
 from tests.support.processes import wait_for
+from whenthen.clock import now_ms
+from whenthen.engine.orders import new_claim, send_orders
 from whenthen.local.loops import Loops
+from whenthen.store.checks import claim_due_checks
+from whenthen.store.errors import Unreachable
 
 
 @pytest.fixture
@@ -49,3 +54,55 @@ def test_a_bug_does_not_end_the_threads(
 
 def test_they_stop_soon(running: Callable[[], Loops]) -> None:
     running().stop()
+
+
+def test_they_tick_check_and_work(house: House, listing: Listing, running: Callable[[], Loops]) -> None:
+    """Given a check that is due, then the first tick, a checker and a worker bring it to the inbox."""
+    listing.make()
+    listing.show("a")
+    house.table("UPDATE checks SET next_check_at = 1")
+    loops = running()
+    try:
+        assert wait_for(lambda: bool(house.inbox()))
+    finally:
+        loops.stop()
+    assert house.inbox()[0]["message"] == "List: a"
+
+
+@pytest.mark.parametrize("error", [RuntimeError("a bug"), Unreachable()])
+def test_a_checker_outlives_what_it_did_not_foresee(
+    house: House,
+    listing: Listing,
+    running: Callable[[], Loops],
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+) -> None:
+    applet = listing.make()
+    listing.show("a")
+    run = house.runtime.checks.run
+    failures: list[int] = []
+
+    def fail_first(*arguments: object) -> object:
+        if len(failures) < 3:
+            failures.append(1)
+            raise error
+        return run(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(house.runtime.checks, "run", fail_first)
+    loops = running()
+    try:
+        for _ in range(4):
+            notify(house, applet)
+            assert wait_for(lambda: not house.orders._heap)
+        assert wait_for(lambda: bool(house.inbox()))
+    finally:
+        loops.stop()
+    assert len(failures) == 3
+
+
+def notify(house: House, applet: Json) -> None:
+    """Make the applet's check due and pass it on."""
+    (row,) = house.table(f"SELECT trigger_id FROM applets WHERE applet_id = '{applet['id']}'")
+    house.table("UPDATE checks SET next_check_at = 1, claim = ''")
+    rows = claim_due_checks(house.database, [row["trigger_id"]], claim=new_claim(), now=now_ms(), lease_until=1)
+    send_orders(house.database, house.orders, rows, now_ms())
