@@ -1,6 +1,6 @@
 """Runs every benchmark and prints one table for each. Nothing is asserted but that results are right."""
 
-from bench import aborts, cold_start, end_to_end, flatness, intake, single_flight
+from bench import aborts, checks, cold_start, end_to_end, flatness, intake, single_flight
 
 
 def main() -> None:
@@ -14,6 +14,9 @@ def main() -> None:
     print("\n| webhook to action at a local sink | executions per second | ratio |\n|---|---|---|")
     print(f"| the three bare scripts of an execution, 16 clients | {bare:.0f} | 1 |")
     print(f"| the product, batches of {end_to_end.BATCH} | {product:.0f} | {product / bare:.2f} |")
+
+    print()
+    checks.main()
 
     counts = aborts.measure()
     print("\n| clients that abort, beside 16 that don't | count |\n|---|---|")

@@ -6,6 +6,7 @@ import json
 import secrets
 import shutil
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 from tests.support.deployment import EVENTS, Built, Deployment
 from tests.support.emulator import Emulated, InvocationError
-from tests.support.sink import Sink
+from tests.support.sink import Reply, Sink
 
 VALUES = {"Value1": "open", "Value2": 'Küche & "Flur" 🚪', "Value3": "21.5"}
 THREE_VALUES = [
@@ -159,6 +160,87 @@ def test_a_wrong_key(deployment: Deployment) -> None:
         assert answer[:2] == (401, '{"errors":[{"message":"You sent an invalid key."}]}')
 
 
+def feed(*names: str) -> Reply:
+    """A feed with these items, the newest first."""
+    items = "".join(f"<item><guid>{name}</guid><title>{name}</title></item>" for name in names)
+    head = "<title>t</title><link>https://example.org/</link><description>d</description>"
+    return Reply(body=f"<rss version='2.0'><channel>{head}{items}</channel></rss>".encode())
+
+
+@pytest.fixture
+def feed_applet(deployment: Deployment, sink: Sink) -> dict[str, Any]:
+    """An applet that sends each new title to the sink, made through the console function."""
+    deployment.aws.take("CheckQueue")
+    sink.reply("/feed", [feed("old")])
+    document = applet(sink, trigger="event", body="{{EntryTitle}}")
+    document["trigger"] = {"service": "feed", "trigger": "new_feed_item", "fields": {"feed_url": f"{sink.url}/feed"}}
+    made: dict[str, Any] = deployment.api("POST", "/api/applets", document)
+    assert made["check"]["state"] == "ok"
+    return made
+
+
+def sent(sink: Sink) -> list[str]:
+    """The bodies of the actions' requests."""
+    return [request.body.decode() for request in sink.requests if request.method == "POST"]
+
+
+def test_a_tick_passes_a_check_on_and_its_items_fire(
+    deployment: Deployment, sink: Sink, feed_applet: dict[str, Any]
+) -> None:
+    sink.reply("/feed", [feed("new", "old")])
+    assert deployment.tick()["checks"] == 0
+    later = datetime.now(UTC) + timedelta(minutes=6)
+    assert deployment.tick(later)["checks"] == 1
+    assert deployment.tick(later)["checks"] == 0
+    assert deployment.check() == {"batchItemFailures": []}
+    deployment.work()
+    assert sent(sink) == ["new"]
+    found = deployment.api("GET", f"/api/applets/{feed_applet['id']}")["check"]
+    assert (found["state"], found["failures"]) == ("ok", 0)
+
+
+def test_a_schedule_fires_in_the_tick_itself(deployment: Deployment, sink: Sink) -> None:
+    document = applet(sink, trigger="event", body="{{CheckTime}}")
+    fields = {"time": "02:30", "zone": "Europe/Paris"}
+    document["trigger"] = {"service": "date_time", "trigger": "every_day_at", "fields": fields}
+    deployment.api("POST", "/api/applets", document)
+    spring = datetime(2027, 3, 28, 1, tzinfo=UTC)
+    assert deployment.tick(spring)["checks"] >= 1
+    assert deployment.tick(spring)["checks"] == 0
+    deployment.work()
+    assert sent(sink) == ["March 28, 2027 at 03:00AM"]
+
+
+def test_h01_a_notification_has_its_trigger_checked_at_once(
+    deployment: Deployment, sink: Sink, feed_applet: dict[str, Any]
+) -> None:
+    sink.reply("/feed", [feed("new", "old")])
+    (row,) = deployment.sql(f"SELECT trigger_id FROM applets WHERE applet_id = '{feed_applet['id']}'")
+
+    def name(event: dict[str, Any]) -> None:
+        event["body"] = event["body"].replace("TRIGGER_IDENTITY", row["trigger_id"])
+
+    function = deployment.function("TriggerFunction")
+    answer = function.invoke(deployment.event("trigger_realtime", name))
+    assert (answer["statusCode"], answer["body"]) == (200, "{}")
+    deployment.check()
+    deployment.work()
+    assert sent(sink) == ["new"]
+
+    def stranger(event: dict[str, Any]) -> None:
+        name(event)
+        event["headers"]["ifttt-service-key"] = "wrong"
+
+    assert function.invoke(deployment.event("trigger_realtime", stranger))["statusCode"] == 401
+
+
+def test_a_message_that_is_no_order_fails_alone(deployment: Deployment) -> None:
+    """The sample of `events/`: a check that is not there is dropped, the second message is reported."""
+    event = deployment.event("poller_checks")
+    answer = deployment.function("PollerFunction").invoke(event)
+    assert answer == {"batchItemFailures": [{"itemIdentifier": event["Records"][1]["messageId"]}]}
+
+
 def test_no_key_stands_in_a_log(deployment: Deployment, sink: Sink, values_applet: str) -> None:
     deployment.webhook("trigger_post_json")
     deployment.work()
@@ -190,4 +272,5 @@ def test_the_layers_hold_no_runtime_package(built: Built) -> None:
 def test_every_sample_event_is_used() -> None:
     names = {path.stem for path in EVENTS.glob("*.json")} - {"env"}
     used = {*THREE_VALUES, *GITHUB, "trigger_post_binary", "worker_batch", "poller_tick", "console_activity"}
+    used |= {"poller_checks", "trigger_realtime"}
     assert names == used | {"console_create_applet"}

@@ -14,6 +14,7 @@ import pytest
 from tests.support.alopex import MakeServer
 from tests.support.local import LocalRun, commands, run_command, shell
 from tests.support.processes import free_port
+from tests.support.sink import Reply, Sink
 
 type MakeRun = Callable[..., LocalRun]
 
@@ -175,6 +176,44 @@ def test_commands_of_the_database(make_run: MakeRun) -> None:
     assert run.command("owner", "create", "ann").stderr == "Error: There is an owner ann already.\n"
     for name in ("", " ", "a\nb"):
         assert run.command("owner", "create", name).returncode == 2
+
+
+SPRING = {
+    "name": "Spring",
+    "trigger": {
+        "service": "date_time",
+        "trigger": "every_day_at",
+        "fields": {"time": "02:30", "zone": "Europe/Paris"},
+    },
+    "actions": [{"service": "notifications", "action": "send_notification", "fields": {"message": "at {{CheckTime}}"}}],
+}
+
+
+def test_a_tick_by_hand_does_all_by_itself(make_run: MakeRun, make_server: MakeServer) -> None:
+    """Given a local run on a server, when a day in spring is replayed, then its slot runs once, at 3 o'clock."""
+    run = make_run(server=make_server())
+    run.start()
+    made = run.post("/applets", SPRING)
+    assert made["check"]["state"] == "ok"
+    for _ in range(2):
+        done = run.command("tick", "--time", "2027-03-28T01:00:00Z")
+        assert done.returncode == 0, done.stderr
+    assert "checks 0" in done.stdout
+    assert run.messages() == ["at March 28, 2027 at 03:00AM"]
+
+
+def test_the_local_run_checks(make_run: MakeRun) -> None:
+    with Sink() as sink:
+        run = make_run(WHENTHEN_ALLOWED_NETWORKS="127.0.0.0/8")
+        sink.reply("/value", [Reply(body=b'{"value": 1}')])
+        run.start()
+        fields = {"url": f"{sink.url}/value", "expression": "value", "interval_minutes": 1}
+        trigger = {"service": "web", "trigger": "json_value_changes", "fields": fields}
+        actions = [{"service": "notifications", "action": "send_notification", "fields": {"message": "now {{Value}}"}}]
+        made = run.post("/applets", {"name": "Value", "trigger": trigger, "actions": actions})
+        sink.reply("/value", [Reply(body=b'{"value": 2}')])
+        assert run.post(f"/applets/{made['id']}/check", {})["fired"] == 1
+        run.wait_for_message("now 2")
 
 
 @pytest.mark.parametrize("instant", ["bad", "2026-03-29", "2026-03-29T01:00:00", "2026-13-01T00:00:00Z", ""])

@@ -87,5 +87,39 @@ def work() -> None:
         time.sleep(0.02)
 
 
+def poll() -> None:
+    """The poller: ticks of the instant NOW_MS and their checks, until nothing is due; then it ends.
+
+    Crash points: ``before-commit`` (fetched, nothing stored), ``before-wakeups`` (stored, nobody woken), and
+    ``between-scripts`` (one script of several is stored).
+    """
+    from whenthen.engine import checker
+    from whenthen.engine.orders import Order
+    from whenthen.engine.reservation import Reservation
+    from whenthen.queues.memory import MemoryQueue
+
+    store = Reservation._store
+    stored: list[int] = []
+
+    def storing(*arguments: Any) -> Any:
+        stop_here("before-commit")
+        if stored:
+            stop_here("between-scripts")
+        executions = store(*arguments)
+        stored.append(1)
+        return executions
+
+    Reservation._store = storing  # type: ignore[method-assign]
+    checker.send_wakeups = _passing("before-wakeups", checker.send_wakeups)  # type: ignore[assignment]
+    settings = Settings.read(os.environ)
+    orders = MemoryQueue()
+    runtime = Runtime(settings, wakeups=SpoolQueue(settings.home / WAKEUPS), check_orders=orders)
+    while runtime.checks.tick(int(os.environ["NOW_MS"]), Deadline(60)):
+        while received := orders.receive(wait_seconds=0):
+            runtime.checks.run([Order.read(message.body) for message in received], Deadline(60))
+            for message in received:
+                orders.delete(message)
+
+
 if __name__ == "__main__":
-    {"trigger": serve_trigger, "worker": work}[sys.argv[1]]()
+    {"trigger": serve_trigger, "worker": work, "poller": poll}[sys.argv[1]]()

@@ -92,6 +92,45 @@ def test_headers_do_not_come_back_with_the_way_back(client: GuardedClient, serve
     assert [r.headers.get("x-api-key") for r in server.received] == ["secret", None]
 
 
+@pytest.mark.parametrize(
+    ("chain", "moved_to"),
+    [
+        ([], None),
+        ([301], "/1"),
+        ([308], "/1"),
+        ([302], None),
+        ([303], None),
+        ([307], None),
+        ([301, 308, 301], "/3"),
+        ([301, 302], "/1"),
+        ([301, 302, 301], "/1"),
+        ([302, 301], None),
+    ],
+)
+def test_moved_for_good_as_far_as_all_redirects_are(
+    client: GuardedClient, serve, reply, chain: list[int], moved_to: str | None
+) -> None:
+    routes = {f"/{n}": reply(status, {"Location": f"/{n + 1}#part"}) for n, status in enumerate(chain)}
+    server = serve(routes | {f"/{len(chain)}": echo})
+    base = f"http://service.test:{server.port}"
+    answer = client.send(Request("GET", f"{base}/0"))
+    assert (answer.status, answer.url) == (200, f"{base}/{len(chain)}")
+    assert answer.moved_to == (f"{base}{moved_to}" if moved_to else "")
+
+
+def test_moved_for_good_to_another_origin(client: GuardedClient, serve, reply) -> None:
+    other = serve({"/b": reply(404)})
+    server = serve({"/a": reply(301, {"Location": f"http://other.test:{other.port}/b"})})
+    answer = client.send(Request("GET", f"http://service.test:{server.port}/a"))
+    assert (answer.status, answer.moved_to) == (404, f"http://other.test:{other.port}/b")
+
+
+def test_a_permanent_redirect_without_a_location_leads_nowhere(client: GuardedClient, serve, reply) -> None:
+    server = serve({"/": reply(301)})
+    answer = client.send(Request("GET", f"http://service.test:{server.port}/"))
+    assert (answer.status, answer.moved_to) == (301, "")
+
+
 def test_redirects_are_counted(make_client, serve, reply) -> None:
     server = serve({f"/{n}": reply(302, {"Location": f"/{n + 1}"}) for n in range(9)})
     client = make_client(max_redirects=3)

@@ -16,6 +16,17 @@ MAX_RETRY_AFTER_SECONDS = 24 * 3600
 """The longest Retry-After that is honoured."""
 
 
+MAX_VALIDATOR_CHARACTERS = 1024
+"""The longest validator that is kept: positions are small."""
+
+_CODINGS = ("", "identity", "gzip", "x-gzip")
+"""What the client undoes, and what there is nothing to undo of."""
+
+
+class Gone(CheckFailed):
+    """There is no document at this address (any more): 404 or 410."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """How a source is asked next time: a part of a check's position.
@@ -25,7 +36,8 @@ class Source:
     url:
         Where it has moved for good, or the field's URL.
     etag, last_modified:
-        The last answer's validators exactly as they came; None when it had none (RFC 9110, section 13).
+        The last answer's validators exactly as they came (RFC 9110, section 13); None when it had none that can
+        be sent back.
     """
 
     url: str
@@ -75,25 +87,37 @@ def read_document(
 
     Raises
     ------
+    Gone
+        There is no document at this address.
     CheckFailed
-        There is no document.
+        There is no document for another reason.
     """
     try:
         answer = check.fetch(request or Request("GET", source.url, (("Accept", accept), *_validators(source))))
     except NetError as error:
         raise CheckFailed(f"The source could not be read. {error}", field=field) from error
-    if answer.status == 304 and request is None:
+    if answer.status == 304 and request is None and _validators(source):
         return None
     if answer.status != 200:
-        raise CheckFailed(
+        failure = Gone if answer.status in (404, 410) else CheckFailed
+        raise failure(
             f"The source answered {answer.status}.", field=field, retry_at=_retry_at(answer.headers, check.now)
         )
     if len(answer.body) >= MAX_DOCUMENT_BYTES:
         raise CheckFailed(f"The document is larger than {MAX_DOCUMENT_BYTES // 1024 // 1024} MiB.", field=field)
     if answer.truncated:
         raise CheckFailed("The document broke off before its end.", field=field)
-    moved = Source(answer.moved_to or source.url, answer.headers.get("etag"), answer.headers.get("last-modified"))
+    coding = answer.headers.get("content-encoding", "").strip().lower()
+    if coding not in _CODINGS:
+        raise CheckFailed(f"The document is packed as {coding[:64]}, which was not asked for.", field=field)
+    etag, last_modified = (_sendable(answer.headers.get(name)) for name in ("etag", "last-modified"))
+    moved = Source(answer.moved_to or source.url, etag, last_modified)
     return Document(answer.body, answer.headers, answer.url, moved)
+
+
+def _sendable(validator: str | None) -> str | None:
+    # One that our own client refuses to send would make every check from now on fail.
+    return validator if validator and validator.isprintable() and len(validator) <= MAX_VALIDATOR_CHARACTERS else None
 
 
 def _validators(source: Source) -> list[tuple[str, str]]:

@@ -1,10 +1,18 @@
 """The catalogue of all services."""
 
+from whenthen.services.calendar.manifest import SERVICE as CALENDAR
 from whenthen.services.contract import Action, Service, Trigger
+from whenthen.services.date_time.manifest import SERVICE as DATE_TIME
+from whenthen.services.feed.manifest import SERVICE as FEED
 from whenthen.services.notifications.manifest import SERVICE as NOTIFICATIONS
+from whenthen.services.partner.manifest import SERVICE as PARTNER
+from whenthen.services.weather.manifest import SERVICE as WEATHER
+from whenthen.services.web.manifest import SERVICE as WEB
 from whenthen.services.webhooks.manifest import SERVICE as WEBHOOKS
 
-SERVICES: dict[str, Service] = {service.slug: service for service in (WEBHOOKS, NOTIFICATIONS)}
+SERVICES: dict[str, Service] = {
+    service.slug: service for service in (WEBHOOKS, NOTIFICATIONS, DATE_TIME, WEATHER, FEED, WEB, CALENDAR, PARTNER)
+}
 
 
 def find_trigger(service: str, trigger: str) -> Trigger | None:

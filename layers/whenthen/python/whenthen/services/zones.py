@@ -38,7 +38,7 @@ def _owners_unless_given(name: str, info: ValidationInfo) -> str:
     return check_zone(name or context.get("zone", DEFAULT_ZONE))
 
 
-type Zone = Annotated[
+Zone = Annotated[
     str,
     StringConstraints(max_length=64, strip_whitespace=True),
     AfterValidator(_owners_unless_given),

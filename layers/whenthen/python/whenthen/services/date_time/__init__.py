@@ -1,0 +1,1 @@
+"""Date & Time: what happens by the clock, the calendar and the sun."""

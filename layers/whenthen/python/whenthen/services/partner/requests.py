@@ -1,0 +1,36 @@
+"""What the engine asks a partner (PROTOCOLS.md 3, B.2 and B.3)."""
+
+import json
+import uuid
+
+from whenthen.net.messages import Request
+from whenthen.services.partner.fields import PartnerEventFields
+
+
+def trigger_request(fields: PartnerEventFields, trigger_id: str) -> Request:
+    """Return the request for a trigger's latest events.
+
+    Parameters
+    ----------
+    fields:
+        The trigger's. Those of the partner's own go along as they were written, so that numbers keep their digits.
+    trigger_id:
+        The trigger's identity, which the partner names when it has news.
+    """
+    members = {
+        "trigger_identity": json.dumps(trigger_id),
+        "triggerFields": fields.trigger_fields,
+        "limit": json.dumps(fields.limit),
+        "user": json.dumps({"timezone": fields.zone}),
+    }
+    body = "{" + ",".join(f'"{name}":{value}' for name, value in members.items()) + "}"
+    headers = (
+        ("Accept", "application/json"),
+        ("Accept-Charset", "utf-8"),
+        ("Content-Type", "application/json"),
+        ("X-Request-ID", uuid.uuid4().hex),
+        ("IFTTT-Service-Key", fields.service_key),
+        # The key's former name, which many partners still look for.
+        ("IFTTT-Channel-Key", fields.service_key),
+    )
+    return Request("POST", fields.endpoint(), headers, body.encode())

@@ -1,0 +1,1 @@
+"""Web: values in JSON documents and the text of web pages, and when they change."""
