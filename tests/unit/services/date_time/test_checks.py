@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.unit.services.date_time.clockwork import DAY, HOUR, MINUTE, Watch, local, locals_after, ms
-from tests.unit.services.test_contract import SAMPLES
+from tests.unit.services.date_time.samples import SAMPLES
 from whenthen.services.registry import SERVICES, find_trigger
 from whenthen.services.schedules.due import NEVER
 
@@ -17,7 +17,7 @@ START = ms("2026-09-21T14:13:20Z")
 
 @pytest.mark.parametrize("trigger", TRIGGERS)
 def test_the_first_check_finds_nothing_and_says_when_to_look(trigger: str) -> None:
-    watch = Watch(trigger, SAMPLES["date_time", trigger])
+    watch = Watch(trigger, SAMPLES[trigger].fields)
     found = watch.checks.check(START)
     assert found.items == ()
     assert found.position == {"after": START}
@@ -30,7 +30,7 @@ def test_it_fires_once_with_all_its_ingredients_when_its_slot_comes(trigger: str
     definition = find_trigger("date_time", trigger)
     assert definition is not None
     assert definition.offline
-    watch = Watch(trigger, SAMPLES["date_time", trigger])
+    watch = Watch(trigger, SAMPLES[trigger].fields)
     watch.look(START)
     assert watch.found is not None
     due = watch.found.next_check_at

@@ -15,7 +15,7 @@ AUGUST_23 = 1_282_604_460_000
 def test_rss_2(read: Read) -> None:
     feed = read("rss-2.0.xml")
     assert (feed.title, feed.author, feed.image) == ("Harbour & Sea", "", "https://harbour.example/logo.png")
-    assert (feed.wishes, feed.notes) == (Wishes(60), ())
+    assert (feed.wishes, feed.notes) == (Wishes(30), ())
     assert feed.entries == (
         Entry(
             guid="harbour-3",
@@ -132,9 +132,9 @@ def test_the_content_decides_what_it_is(read: Read) -> None:
     assert read("json-1.json", "application/rss+xml").title == "JSON one"
 
 
-def test_the_wishes_of_the_syndication_module(read: Read) -> None:
-    assert read("rss-1.0.rdf").wishes == Wishes(360)
-    assert read("rss-2.0.xml").wishes == Wishes(60), "the longer of ttl and the update period"
+def test_the_update_period_is_no_wish(read: Read, fixture: Callable[[str], bytes]) -> None:
+    assert b"<sy:updatePeriod>" in fixture("rss-1.0.rdf")
+    assert read("rss-1.0.rdf").wishes == Wishes()
 
 
 def test_long_texts_are_cut(read: Read) -> None:

@@ -14,8 +14,6 @@ from whenthen.services.feed.reading import read_feed
 
 URL = "https://base.example/dir/feed"
 
-ADDRESSES_THAT_GROW = b'<a xml:base="b/">' * 100_000 + b"</a>" * 100_000
-
 
 def rss(item: bytes) -> bytes:
     return b"<rss><channel><title>t</title><item>" + item + b"</item></channel></rss>"
@@ -37,7 +35,7 @@ def test_it_says_why_it_is_no_feed() -> None:
     "item",
     [
         pytest.param(b'<description>&lt;p style="' + b"a" * 1_000_000 + b'"&gt;</description>', id="one-long-style"),
-        pytest.param(ADDRESSES_THAT_GROW, id="addresses-that-grow"),
+        pytest.param(b'<a xml:base="b/">' * 100_000 + b"</a>" * 100_000, id="addresses-that-grow"),
     ],
 )
 def test_quadratic_time_ends_at_the_limit(monkeypatch: pytest.MonkeyPatch, item: bytes) -> None:
@@ -57,7 +55,7 @@ def test_waiting_ends_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_memory_ends_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(isolation, "MEMORY_BYTES", 80 * 1024 * 1024)
     with pytest.raises(NotAFeed) as raised:
-        read_feed_apart(rss(ADDRESSES_THAT_GROW), "", URL)
+        read_feed_apart(b'{"items": [' + b"[]," * 1_000_000 + b"[]]}", "", URL)
     assert str(raised.value) == TOO_HARD
 
 
@@ -104,3 +102,32 @@ def test_it_starts_light() -> None:
         [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}, capture_output=True
     )
     assert {"pydantic", "httpx2", "whenthen.services.checking"} & set(json.loads(done.stdout)) == set()
+
+
+def test_a_document_of_several_triggers_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[bytes] = []
+    read = isolation._read_apart
+
+    def counting(body: bytes, content_type: str, url: str) -> object:
+        calls.append(body)
+        return read(body, content_type, url)
+
+    monkeypatch.setattr(isolation, "_read_apart", counting)
+    monkeypatch.setattr(isolation, "_feeds", type(isolation._feeds)())
+    first = read_feed_apart(rss(b"<guid>once</guid>"), "", URL)
+    assert read_feed_apart(rss(b"<guid>once</guid>"), "", URL) == first
+    assert len(calls) == 1
+    # Another address, kind or text is another document.
+    read_feed_apart(rss(b"<guid>once</guid>"), "", f"{URL}2")
+    read_feed_apart(rss(b"<guid>once</guid>"), "text/xml", URL)
+    assert len(calls) == 3
+    # What can't be read is tried again, and only the newest are remembered.
+    for _ in range(2):
+        with pytest.raises(NotAFeed):
+            read_feed_apart(b"<urlset/>", "", URL)
+    assert len(calls) == 5
+    for number in range(isolation._REMEMBERED):
+        read_feed_apart(rss(f"<guid>{number}</guid>".encode()), "", URL)
+    assert len(isolation._feeds) == isolation._REMEMBERED
+    read_feed_apart(rss(b"<guid>once</guid>"), "", URL)
+    assert len(calls) == 5 + isolation._REMEMBERED + 1

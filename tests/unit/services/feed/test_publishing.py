@@ -23,10 +23,8 @@ DAY = 24 * HOUR
         ("<ttl>1e9</ttl>", Wishes()),
         ("<ttl>99999999999999999999</ttl>", Wishes()),
         ('<ttl a="b">90</ttl>', Wishes()),
-        ("<sy:updatePeriod>hourly</sy:updatePeriod><sy:updateFrequency>2</sy:updateFrequency>", Wishes(30)),
-        ("<sy:updatePeriod>weekly</sy:updatePeriod>", Wishes(1440)),
-        ("<sy:updatePeriod>sometimes</sy:updatePeriod><sy:updateFrequency>0</sy:updateFrequency>", Wishes()),
-        ("<sy:updateFrequency>24</sy:updateFrequency>", Wishes(60)),
+        # WordPress writes an hour into every feed.
+        ("<sy:updatePeriod>hourly</sy:updatePeriod><sy:updateFrequency>1</sy:updateFrequency>", Wishes()),
         ("<skipHours><hour>1</hour><hour>24</hour><hour>25</hour><hour>x</hour></skipHours>", Wishes(0, (0, 1))),
         ("<skipDays><day>Sunday</day><day>Noday</day></skipDays>", Wishes(0, (), (6,))),
         (f"<skipHours>{''.join(f'<hour>{n}</hour>' for n in range(24))}</skipHours>", Wishes()),

@@ -136,8 +136,120 @@ def test_random_ids_fire_nothing(partner: Partner) -> None:
         found = checked.check()
         assert found.items == ()
         assert "makes up its ids" in found.note
-    partner.show({"title": "new", "meta": {"id": "z1"}}, {"title": "x", "meta": {"id": "z2"}})
-    assert sorted(ids(checked.check())) == ["z1", "z2"]
+
+
+def untimed(title: str, identity: str) -> dict[str, Any]:
+    return {"title": title, "meta": {"id": identity}}
+
+
+def test_what_is_new_among_made_up_ids_fires_once(partner: Partner) -> None:
+    checked = checks(partner)
+    partner.show(untimed("x", "r1"), untimed("y", "r2"))
+    checked.check()
+    before = checked.position
+    partner.show(untimed("new", "z1"), untimed("x", "z2"))
+    (item,) = checked.check().items
+    assert (item.ingredients["EventId"], item.ingredients["EventJson"]) == ("z1", '{"title": "new"}')
+    # From the same position, with other ids: the same event.
+    again = checks(partner)
+    again.position = before
+    partner.show(untimed("new", "y1"), untimed("x", "y2"))
+    assert ids(again.check()) == [item.unique]
+    # The same answer once more, and one with ids of its own.
+    partner.show(untimed("new", "z1"), untimed("x", "z2"))
+    assert checked.check().items == ()
+    partner.show(untimed("new", "w1"), untimed("x", "w2"))
+    assert checked.check().items == ()
+
+
+def test_content_that_comes_back_among_made_up_ids_is_an_event_again(partner: Partner) -> None:
+    checked = checks(partner)
+    uniques = []
+    for number, titles in enumerate((["x", "on"], ["x", "off"], ["x", "on"])):
+        partner.show(*(untimed(title, f"{title}{number}") for title in titles))
+        uniques += [item.unique for item in checked.check().items if item.ingredients["EventId"] != f"x{number}"]
+    assert len(set(uniques)) == 3
+
+
+def test_equal_content_with_ids_that_stay_is_new(partner: Partner) -> None:
+    """Given a button that is pressed twice, then the second event is one although it reads like the first."""
+    checked = checks(partner)
+    partner.show(untimed("pressed", "1"))
+    seen = set(ids(checked.check()))
+    partner.show(untimed("pressed", "2"), untimed("pressed", "1"))
+    assert set(ids(checked.check())) - seen == {"2"}
+
+
+def test_an_empty_answer_between_two_tells_nothing(partner: Partner) -> None:
+    checked = checks(partner)
+    partner.show(untimed("x", "r1"))
+    checked.check()
+    before = checked.position
+    partner.show()
+    assert checked.check().items == ()
+    assert checked.position == before
+    partner.show(untimed("x", "r2"))
+    assert checked.check().items == ()
+
+
+def test_an_answer_without_news_leaves_the_position(partner: Partner) -> None:
+    checked = checks(partner)
+    partner.show(event("b", at=2), event("a", at=1))
+    checked.check()
+    before = checked.position
+    partner.show(event("a", at=1), event("b", at=2))
+    checked.check()
+    assert checked.position == before
+
+
+def test_h01_the_check_carries_the_identity_that_a_notification_names(partner: Partner) -> None:
+    """Given a check that a notification has caused, then it asks with the same identity and finds the new event."""
+    checked = checks(partner)
+    partner.show(event("a", at=1))
+    checked.check(NOW)
+    first = partner.asked()
+    partner.show(event("b", at=2), event("a", at=1))
+    assert ids(checked.check(NOW + 1)) == ["a", "b"]
+    assert partner.asked()["trigger_identity"] == first["trigger_identity"] == "trigger"
+    assert len({request.headers["x-request-id"] for request in partner.sink.requests}) == 2
+
+
+def test_a_partner_that_gives_more_than_it_was_asked_for(partner: Partner) -> None:
+    partner.show(*(event(number, at=100 + number) for number in range(9)))
+    assert ids(checks(partner, limit=3).check()) == ["6", "7", "8"]
+
+
+def test_a_full_answer_of_new_events_is_told(partner: Partner) -> None:
+    checked = checks(partner, limit=2)
+    partner.show(event("b"), event("a"))
+    assert checked.check().note == ""
+    partner.show(event("d"), event("c"))
+    found = checked.check()
+    assert sorted(ids(found)) == ["c", "d"]
+    assert "lost" in found.note
+    partner.show(event("e"), event("d"))
+    assert checked.check().note == ""
+
+
+def test_trigger_fields_keep_their_digits(partner: Partner) -> None:
+    checks(partner, trigger_fields='{"id": 12345678901234567890, "price": 0.10, "name": "ä"}').check()
+    assert b'"triggerFields":{"id": 12345678901234567890, "price": 0.10, "name": "\xc3\xa4"}' in partner.last().body
+    assert partner.asked()["triggerFields"]["name"] == "ä"
+
+
+def test_an_address_that_leads_elsewhere_is_told(partner: Partner) -> None:
+    """A redirect turns the question into one for a page (RFC 9110, 15.4.2), which ends in a riddle."""
+    partner.sink.reply("/elsewhere", [Reply(status=404)])
+    partner.reply(Reply(status=301, headers=(("Location", "/elsewhere"),)))
+    assert "leads to another one" in str(failure(partner))
+
+
+def test_messages_are_bounded_and_in_one_line(partner: Partner) -> None:
+    errors = [{"message": "a\nb\u202e\u0000c " + "x" * 5000}, {"message": "second"}]
+    partner.reply(Reply(status=500, body=json.dumps({"errors": errors}).encode()))
+    text = str(failure(partner))
+    assert len(text) < 400
+    assert text.startswith("The partner answered 500: a bc xxx")
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,14 @@ a regular expression that nothing in the same process can interrupt. So each new
 limits, which also has none of our secrets.
 """
 
+import hashlib
 import json
 import logging
 import os
 import subprocess
 import sys
+import threading
+from collections import OrderedDict
 
 from whenthen.services.feed.feeds import TOO_HARD, Feed, NotAFeed
 
@@ -23,6 +26,13 @@ WALL_SECONDS = 20
 
 MEMORY_BYTES = 512 * 1024 * 1024
 
+_REMEMBERED = 16
+_REMEMBERED_BYTES = 256 * 1024
+"""Documents up to this size are remembered: triggers that share a feed read it once."""
+
+_feeds: OrderedDict[tuple[str, str, str], Feed] = OrderedDict()
+_feeds_lock = threading.Lock()
+
 
 def read_feed_apart(body: bytes, content_type: str, url: str) -> Feed:
     """Return the feed that a document is, read in a process of its own. The parameters are those of `read_feed`.
@@ -32,6 +42,22 @@ def read_feed_apart(body: bytes, content_type: str, url: str) -> Feed:
     NotAFeed
         It is something else, or can't be read within the limits.
     """
+    if len(body) > _REMEMBERED_BYTES:
+        return _read_apart(body, content_type, url)
+    key = hashlib.sha256(body).hexdigest(), content_type, url
+    with _feeds_lock:
+        if (known := _feeds.get(key)) is not None:
+            _feeds.move_to_end(key)
+            return known
+    feed = _read_apart(body, content_type, url)
+    with _feeds_lock:
+        _feeds[key] = feed
+        if len(_feeds) > _REMEMBERED:
+            _feeds.popitem(last=False)
+    return feed
+
+
+def _read_apart(body: bytes, content_type: str, url: str) -> Feed:
     order = {"cpu_seconds": CPU_SECONDS, "memory_bytes": MEMORY_BYTES, "content_type": content_type, "url": url}
     environment = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     # Where the interpreter itself may be found.

@@ -11,7 +11,6 @@ from whenthen.services.feed.feeds import Wishes
 LONGEST_MINUTES = 24 * 60
 """The longest wish that is granted."""
 
-_PERIOD_MINUTES = {"hourly": 60, "daily": 1440, "weekly": 10_080, "monthly": 43_200, "yearly": 525_600}
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _SKIP_HOURS = re.compile(r"<skiphours\s*>(.{0,2000}?)</skiphours\s*>", re.IGNORECASE | re.DOTALL)
 _SKIP_DAYS = re.compile(r"<skipdays\s*>(.{0,2000}?)</skipdays\s*>", re.IGNORECASE | re.DOTALL)
@@ -20,10 +19,11 @@ _DAY = re.compile(r"<day\s*>\s*([a-z]{6,9})\s*</day", re.IGNORECASE)
 
 
 def read_wishes(head: Mapping[str, Any], text: str) -> Wishes:
-    """Return what a feed wishes: RSS 2.0's ttl, skipHours and skipDays, and the syndication module's update period.
+    """Return what a feed wishes: RSS 2.0's ttl, skipHours and skipDays.
 
     What makes no sense is not there, such as to skip every hour. Cache-Control is no wish: a conditional request
-    is welcome at any time.
+    is welcome at any time. Neither is the syndication module's update period: WordPress writes an hour into every
+    feed, whatever its owner wants.
 
     Parameters
     ----------
@@ -33,9 +33,6 @@ def read_wishes(head: Mapping[str, Any], text: str) -> Wishes:
         The document: feedparser keeps only the last of the hours and days.
     """
     minutes = _number(head, "ttl")
-    if "sy_updateperiod" in head or "sy_updatefrequency" in head:
-        period = _PERIOD_MINUTES.get(str(head.get("sy_updateperiod", "daily")).strip().lower(), 0)
-        minutes = max(minutes, period // (_number(head, "sy_updatefrequency") or 1))
     hours_text, days_text = _SKIP_HOURS.search(text), _SKIP_DAYS.search(text)
     hours = {int(hour) % 24 for hour in _HOUR.findall(hours_text[1]) if int(hour) <= 24} if hours_text else set()
     days = (

@@ -1,4 +1,4 @@
-"""What a partner answers (PROTOCOLS.md 3, B.3 and B.4), read as partners bend it."""
+"""The events that a partner answers with, read as partners bend them (PROTOCOLS.md 3, B.3)."""
 
 import json
 import re
@@ -10,14 +10,7 @@ from typing import Any
 
 from whenthen.clock import from_datetime
 from whenthen.model.values import without_surrogates
-from whenthen.net.messages import Answer
-from whenthen.net.retry_after import retry_after_seconds
 from whenthen.services.checking import CheckFailed
-from whenthen.services.documents import MAX_DOCUMENT_BYTES, MAX_RETRY_AFTER_SECONDS
-from whenthen.services.partner.fields import PartnerEventFields
-
-MAX_MESSAGES = 3
-MAX_MESSAGE_CHARACTERS = 300
 
 _SECONDS = re.compile(r"[0-9]{9,13}(\.[0-9]{1,9})?")
 _SECONDS_END = 10**11
@@ -37,14 +30,14 @@ class PartnerEvent:
     ----------
     identity:
         Its `meta.id`, as text.
-    text:
+    content:
         Its members without `meta`, as JSON text whose numbers have the digits that they came with.
     occurred_at:
         Epoch milliseconds.
     """
 
     identity: str
-    text: str
+    content: str
     occurred_at: int
 
     def id_mark(self) -> str:
@@ -52,101 +45,60 @@ class PartnerEvent:
         return _mark(self.identity)
 
     def content_mark(self) -> str:
-        """Return what is remembered of all else."""
-        return _mark(self.text)
+        """Return what is remembered of its content."""
+        return _mark(self.content)
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """Events, each id once and the oldest first, and how many entries could not be used."""
-
-    events: list[PartnerEvent]
-    unusable: int
-
-
-def read_answer(answer: Answer, fields: PartnerEventFields, now: int) -> Answered:
-    """Return the events of an answer.
+def read_events(body: bytes, now: int) -> tuple[list[PartnerEvent], int]:
+    """Return the events of an answer, each id once and the oldest first; and how many entries are no events.
 
     Parameters
     ----------
-    answer:
-        What the partner gave.
-    fields:
-        The trigger's.
+    body:
+        The answer.
     now:
         When an event is said to have occurred that does not say it, epoch milliseconds.
 
     Raises
     ------
     CheckFailed
-        The answer is an error, or has no event that can be used.
+        The answer is not one of the protocol, or has entries of which none is an event.
     """
-    if answer.status != 200:
-        raise _failure(answer, fields, now)
-    if answer.truncated or len(answer.body) >= MAX_DOCUMENT_BYTES:
-        raise CheckFailed("The partner's answer is too long, or broke off before its end.", field="url")
     try:
-        document = _read_json(answer.body)
+        document = read_json(body)
     except (ValueError, RecursionError) as error:
         raise CheckFailed("The partner's answer is not JSON.", field="url") from error
     entries = document.get("data") if isinstance(document, dict) else None
     if not isinstance(entries, list):
-        raise CheckFailed('The partner\'s answer has no list "data".', field="url")
+        raise CheckFailed('The partner\'s answer has no list of events, which is called "data".', field="url")
     read = [_event(entry, now) for entry in entries]
     found = [(event.occurred_at, -place, event) for place, event in enumerate(read) if event is not None]
     if entries and not found:
-        raise CheckFailed("None of the partner's events has a meta.id.", field="url")
+        raise CheckFailed("None of the partner's events has a meta.id.", field="trigger")
     # The protocol has the newest first, so of equal ones the later entry is the older.
     events: dict[str, PartnerEvent] = {}
     for _, _, event in sorted(found, key=lambda entry: entry[:2]):
         events.setdefault(event.identity, event)
-    return Answered(list(events.values())[-fields.limit :], unusable=len(entries) - len(found))
-
-
-def _failure(answer: Answer, fields: PartnerEventFields, now: int) -> CheckFailed:
-    wait = retry_after_seconds(answer.headers.get("retry-after"), now / 1000)
-    retry_at = now + round(min(wait, MAX_RETRY_AFTER_SECONDS) * 1000) if wait else None
-    if answer.status == 401:
-        return CheckFailed("The service key was refused.", field="service_key", retry_at=retry_at)
-    words = f"The partner answered {answer.status}."
-    if answer.status == 503:
-        words = "The partner is not available now (503)."
-    elif answer.url != fields.endpoint():
-        words += " Its address leads to another one, which loses what was asked: use the address that it leads to."
-    messages = _messages(answer.body, fields.service_key)
-    field = {400: "trigger_fields", 404: "trigger"}.get(answer.status, "url")
-    return CheckFailed(f"{words} It says: {messages}" if messages else words, field=field, retry_at=retry_at)
-
-
-def _messages(body: bytes, key: str) -> str:
-    """Return what an error says, bounded and without the key, which some partners repeat."""
-    try:
-        document = _read_json(body)
-        errors = document.get("errors") if isinstance(document, dict) else None
-        found = (
-            [error.get("message") for error in errors if isinstance(error, dict)] if isinstance(errors, list) else []
-        )
-    except (ValueError, RecursionError):
-        return ""
-    texts = [" ".join(text.replace(key, "…").split()) for text in found if isinstance(text, str)]
-    line = " ".join(filter(None, texts[:MAX_MESSAGES]))[:MAX_MESSAGE_CHARACTERS]
-    return without_surrogates("".join(character for character in line if character.isprintable()))
+    return list(events.values()), len(entries) - len(found)
 
 
 def _event(entry: Any, now: int) -> PartnerEvent | None:
     """Return the event that an entry is, or None when it is none."""
     meta = entry.get("meta") if isinstance(entry, dict) else None
     identity = meta.get("id") if isinstance(meta, dict) else None
-    if meta is None or identity is None or isinstance(identity, bool) or identity == "":
+    if meta is None or identity is None or isinstance(identity, bool):
         return None
     try:
-        text = _written({name: value for name, value in entry.items() if name != "meta"})
-        identity = identity if isinstance(identity, str) else _written(identity)
+        content = _written({name: value for name, value in entry.items() if name != "meta"})
+        # Numbers are text too, and some partners' ids are objects of their database.
+        text = without_surrogates(identity if isinstance(identity, str) else _written(identity))
     except RecursionError:
         return None
-    times = (_instant(meta.get("timestamp")), _instant(entry.get("created_at")))
-    when = next((time for time in times if time is not None), now)
-    return PartnerEvent(without_surrogates(str(identity)), text, when)
+    if not text.strip():
+        return None
+    created_at = entry.get("created_at")
+    times = (_instant(meta.get("timestamp")), _instant(str(created_at)) if isinstance(created_at, str) else None)
+    return PartnerEvent(text, content, next((time for time in times if time is not None), now))
 
 
 def _instant(value: Any) -> int | None:
@@ -169,7 +121,14 @@ class _Number(str):
     """A JSON number as it was written."""
 
 
-def _read_json(body: bytes) -> Any:
+def read_json(body: bytes) -> Any:
+    """Return the value of a JSON document, its numbers as texts of their digits.
+
+    Raises
+    ------
+    ValueError, RecursionError
+        It is not JSON, or nested too deeply.
+    """
     return json.loads(body.decode("utf-8-sig"), parse_int=_Number, parse_float=_Number, parse_constant=_refuse_constant)
 
 
@@ -182,9 +141,9 @@ def _written(value: Any) -> str:
         case _Number():
             return str(value)
         case Mapping():
-            return "{" + ",".join(f"{_quoted(name)}:{_written(member)}" for name, member in value.items()) + "}"
+            return "{" + ", ".join(f"{_quoted(name)}: {_written(member)}" for name, member in value.items()) + "}"
         case list():
-            return "[" + ",".join(map(_written, value)) + "]"
+            return "[" + ", ".join(map(_written, value)) + "]"
     return _quoted(value)
 
 

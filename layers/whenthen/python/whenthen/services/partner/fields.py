@@ -49,7 +49,7 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-class PartnerEventFields(PolledFields):
+class EventFields(PolledFields):
     """A trigger of a partner, and what it takes."""
 
     url: Annotated[
@@ -67,10 +67,10 @@ class PartnerEventFields(PolledFields):
     ]
     service_key: Annotated[
         str,
-        StringConstraints(min_length=1, max_length=512, strip_whitespace=True),
+        StringConstraints(max_length=512, strip_whitespace=True),
         AfterValidator(_key),
-        Field(title="Service key", description="The key by which the partner knows this service."),
-    ]
+        Field(title="Service key", description="The key by which the partner knows us; empty when it wants none."),
+    ] = ""
     trigger_fields: Annotated[
         str,
         StringConstraints(max_length=16384, strip_whitespace=True),

@@ -4,10 +4,10 @@ import json
 import uuid
 
 from whenthen.net.messages import Request
-from whenthen.services.partner.fields import PartnerEventFields
+from whenthen.services.partner.fields import EventFields
 
 
-def trigger_request(fields: PartnerEventFields, trigger_id: str) -> Request:
+def trigger_request(fields: EventFields, trigger_id: str) -> Request:
     """Return the request for a trigger's latest events.
 
     Parameters
@@ -24,13 +24,13 @@ def trigger_request(fields: PartnerEventFields, trigger_id: str) -> Request:
         "user": json.dumps({"timezone": fields.zone}),
     }
     body = "{" + ",".join(f'"{name}":{value}' for name, value in members.items()) + "}"
-    headers = (
+    headers = [
         ("Accept", "application/json"),
         ("Accept-Charset", "utf-8"),
         ("Content-Type", "application/json"),
         ("X-Request-ID", uuid.uuid4().hex),
-        ("IFTTT-Service-Key", fields.service_key),
-        # The key's former name, which many partners still look for.
-        ("IFTTT-Channel-Key", fields.service_key),
-    )
-    return Request("POST", fields.endpoint(), headers, body.encode())
+    ]
+    if fields.service_key:
+        # The second is the first one's former name, which many partners still look for.
+        headers += [(name, fields.service_key) for name in ("IFTTT-Service-Key", "IFTTT-Channel-Key")]
+    return Request("POST", fields.endpoint(), tuple(headers), body.encode())

@@ -86,7 +86,7 @@ def check_page(check: Check[PageFields]) -> Found:
             # How the text is spread over blocks is markup.
             "hash": _hash(" ".join(lines)),
             "text": _kept(text),
-            "lines": "".join(dict.fromkeys(marks)) if len(lines) <= MAX_KEPT_LINES else "",
+            "lines": "".join(dict.fromkeys(marks)) if len(lines) <= MAX_KEPT_LINES else None,
         }
         if old is None or old["hash"] == new["hash"]:
             return new, None, ""
@@ -145,7 +145,7 @@ def _value(fields: JsonValueFields, document: Document) -> Any:
 def _added(lines: list[str], old: Position) -> list[str]:
     """Return the lines that the page did not have, as far as its lines are remembered."""
     marks = old["lines"]
-    if not marks:
+    if marks is None:
         return []
     known = {marks[start : start + _MARK_LENGTH] for start in range(0, len(marks), _MARK_LENGTH)}
     return [line for line in lines if _hash(line)[:_MARK_LENGTH] not in known]
