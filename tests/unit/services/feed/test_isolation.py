@@ -113,7 +113,7 @@ def test_a_document_of_several_triggers_is_read_once(monkeypatch: pytest.MonkeyP
         return read(body, content_type, url)
 
     monkeypatch.setattr(isolation, "_read_apart", counting)
-    monkeypatch.setattr(isolation, "_feeds", type(isolation._feeds)())
+    monkeypatch.setattr(isolation, "_memory", isolation._Memory())
     first = read_feed_apart(rss(b"<guid>once</guid>"), "", URL)
     assert read_feed_apart(rss(b"<guid>once</guid>"), "", URL) == first
     assert len(calls) == 1
@@ -121,13 +121,21 @@ def test_a_document_of_several_triggers_is_read_once(monkeypatch: pytest.MonkeyP
     read_feed_apart(rss(b"<guid>once</guid>"), "", f"{URL}2")
     read_feed_apart(rss(b"<guid>once</guid>"), "text/xml", URL)
     assert len(calls) == 3
-    # What can't be read is tried again, and only the newest are remembered.
+    # What can't be read is tried again.
     for _ in range(2):
         with pytest.raises(NotAFeed):
             read_feed_apart(b"<urlset/>", "", URL)
     assert len(calls) == 5
-    for number in range(isolation._REMEMBERED):
-        read_feed_apart(rss(f"<guid>{number}</guid>".encode()), "", URL)
-    assert len(isolation._feeds) == isolation._REMEMBERED
-    read_feed_apart(rss(b"<guid>once</guid>"), "", URL)
-    assert len(calls) == 5 + isolation._REMEMBERED + 1
+
+
+def test_what_is_remembered_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isolation, "REMEMBERED_BYTES", 100)
+    memory = isolation._Memory()
+    feed = read_feed(rss(b"<guid>a</guid>"), "", URL)
+    for name in ("a", "b", "a"):
+        memory.keep((name,), feed, 40)
+    assert memory.find(("a",)) == feed
+    memory.keep(("c",), feed, 40)
+    assert [name for name in "abc" if memory.find((name,))] == ["a", "c"]
+    memory.keep(("large",), feed, 101)
+    assert not [name for name in ("a", "b", "c", "large") if memory.find((name,))]

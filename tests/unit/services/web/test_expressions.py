@@ -141,6 +141,11 @@ def test_the_bound_lets_large_documents_through() -> None:
         evaluate("@", large)
 
 
+def test_looking_through_a_long_list_again_and_again_is_stopped() -> None:
+    with pytest.raises(ExpressionFailed, match="too long"):
+        evaluate(grown("contains(@,'x')", "||contains(@,'x')"), [0] * 200_000)
+
+
 def test_the_largest_value() -> None:
     assert evaluate("@", [0] * (MAX_RESULT - 1))
     with pytest.raises(ExpressionFailed):

@@ -26,12 +26,8 @@ WALL_SECONDS = 20
 
 MEMORY_BYTES = 512 * 1024 * 1024
 
-_REMEMBERED = 16
-_REMEMBERED_BYTES = 256 * 1024
-"""Documents up to this size are remembered: triggers that share a feed read it once."""
-
-_feeds: OrderedDict[tuple[str, str, str], Feed] = OrderedDict()
-_feeds_lock = threading.Lock()
+REMEMBERED_BYTES = 8 * 1024 * 1024
+"""How many bytes of documents are remembered as feeds: triggers that share a feed read it once."""
 
 
 def read_feed_apart(body: bytes, content_type: str, url: str) -> Feed:
@@ -42,19 +38,40 @@ def read_feed_apart(body: bytes, content_type: str, url: str) -> Feed:
     NotAFeed
         It is something else, or can't be read within the limits.
     """
-    if len(body) > _REMEMBERED_BYTES:
-        return _read_apart(body, content_type, url)
     key = hashlib.sha256(body).hexdigest(), content_type, url
-    with _feeds_lock:
-        if (known := _feeds.get(key)) is not None:
-            _feeds.move_to_end(key)
-            return known
-    feed = _read_apart(body, content_type, url)
-    with _feeds_lock:
-        _feeds[key] = feed
-        if len(_feeds) > _REMEMBERED:
-            _feeds.popitem(last=False)
+    feed = _memory.find(key)
+    if feed is None:
+        feed = _read_apart(body, content_type, url)
+        _memory.keep(key, feed, len(body))
     return feed
+
+
+class _Memory:
+    """The feeds that were read last, within a number of bytes of their documents."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._feeds: OrderedDict[tuple[str, ...], tuple[Feed, int]] = OrderedDict()
+        self._size = 0
+
+    def find(self, key: tuple[str, ...]) -> Feed | None:
+        with self._lock:
+            if key not in self._feeds:
+                return None
+            self._feeds.move_to_end(key)
+            return self._feeds[key][0]
+
+    def keep(self, key: tuple[str, ...], feed: Feed, size: int) -> None:
+        with self._lock:
+            if key not in self._feeds:
+                self._feeds[key] = feed, size
+                self._size += size
+            while self._size > REMEMBERED_BYTES:
+                _, (_, forgotten) = self._feeds.popitem(last=False)
+                self._size -= forgotten
+
+
+_memory = _Memory()
 
 
 def _read_apart(body: bytes, content_type: str, url: str) -> Feed:
