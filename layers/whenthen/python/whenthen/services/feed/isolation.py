@@ -26,6 +26,9 @@ WALL_SECONDS = 20
 
 MEMORY_BYTES = 512 * 1024 * 1024
 
+_AT_ONCE = threading.BoundedSemaphore(2)
+"""A batch of checks must not take the memory of ten such processes."""
+
 REMEMBERED_BYTES = 8 * 1024 * 1024
 """How many bytes of documents are remembered as feeds: triggers that share a feed read it once."""
 
@@ -41,7 +44,8 @@ def read_feed_apart(body: bytes, content_type: str, url: str) -> Feed:
     key = hashlib.sha256(body).hexdigest(), content_type, url
     feed = _memory.find(key)
     if feed is None:
-        feed = _read_apart(body, content_type, url)
+        with _AT_ONCE:
+            feed = _read_apart(body, content_type, url)
         _memory.keep(key, feed, len(body))
     return feed
 
