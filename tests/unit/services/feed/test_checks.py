@@ -317,7 +317,7 @@ def test_the_same_bytes_are_not_read_again_and_their_validators_are_kept(
     listener.serve(rss(item("a")), ETag='"1"')
     listener.check()
     before = dict(listener.found.position)
-    monkeypatch.setattr("whenthen.services.feed.checks.read_feed_apart", None)
+    monkeypatch.setattr("whenthen.services.feed.checks.read_apart", None)
     listener.check()
     assert (listener.found.items, listener.found.position) == ((), before)
     listener.serve(rss(item("a")), ETag='"2"')

@@ -7,18 +7,20 @@ from typing import Any
 from whenthen.net.errors import NetError
 from whenthen.services.checking import Check, CheckFailed, Found, Item, Position
 from whenthen.services.documents import Document, Gone, Source, known_source, read_document
-from whenthen.services.feed.feeds import Entry, Feed, NotAFeed, Wishes
+from whenthen.services.feed.feeds import Entry, Feed, Wishes
 from whenthen.services.feed.fields import FeedFields, MatchingFields
-from whenthen.services.feed.isolation import read_feed_apart
 from whenthen.services.feed.items import feed_items
 from whenthen.services.feed.keywords import parse_keywords, plain_text
 from whenthen.services.feed.publishing import not_before
+from whenthen.services.isolation.apart import read_apart
+from whenthen.services.isolation.errors import NotRead
 
 _ACCEPT = (
     "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml, "
     "application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, */*;q=0.1"
 )
 _MAX_NOTE_CHARACTERS = 400
+_PROGRAM = "whenthen.services.feed.reading"
 
 
 def new_feed_item(check: Check[FeedFields]) -> Found:
@@ -76,11 +78,13 @@ def _found(check: Check[Any], items: tuple[Item, ...], position: Position) -> Fo
 
 
 def _read(document: Document) -> Feed:
+    content_type = document.headers.get("content-type", "")
     try:
-        return read_feed_apart(document.body, document.headers.get("content-type", ""), document.url)
-    except NotAFeed as error:
+        feed = read_apart(_PROGRAM, document.body, content_type=content_type, url=document.url)
+    except NotRead as error:
         raise CheckFailed(str(error), field="feed_url") from error
+    return Feed.read(feed)
 
 
 def _may_have_moved_again(error: CheckFailed) -> bool:
-    return isinstance(error, Gone) or isinstance(error.__cause__, NotAFeed | NetError)
+    return isinstance(error, Gone) or isinstance(error.__cause__, NotRead | NetError)

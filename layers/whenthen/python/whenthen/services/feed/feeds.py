@@ -4,15 +4,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from whenthen.errors import WhenthenError
+from whenthen.services.isolation.errors import NotRead
 
 MAX_ENTRIES = 10_000
 """The most items that a feed may have."""
 
-TOO_HARD = "The document takes too much time or memory to be read as a feed."
 
-
-class NotAFeed(WhenthenError):
+class NotAFeed(NotRead):
     """The document is no feed; the message says what it is."""
 
 

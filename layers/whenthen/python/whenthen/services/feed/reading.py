@@ -1,6 +1,7 @@
 """From the bytes of a document to a feed. Runs in the process that reads feeds."""
 
 from dataclasses import replace
+from typing import Any
 
 from whenthen.services.feed.decoding import decode
 from whenthen.services.feed.feeds import Feed, NotAFeed
@@ -8,6 +9,11 @@ from whenthen.services.feed.json_feeds import json_as_atom
 from whenthen.services.feed.markup import FEED_ROOTS, find_root
 from whenthen.services.feed.pages import describe_bytes, describe_text
 from whenthen.services.feed.xml_feeds import parse_xml
+
+
+def read(body: bytes, content_type: str, url: str) -> dict[str, Any]:
+    """Return the feed that a document is as plain JSON values. As `read_feed`; see `isolation.apart.read_apart`."""
+    return read_feed(body, content_type, url).as_dict()
 
 
 def read_feed(body: bytes, content_type: str, url: str) -> Feed:

@@ -1,32 +1,32 @@
-"""The program of the process that reads a feed: a document goes in and the feed comes out, on the standard streams."""
+"""The process that reads a document: it comes in and what was read goes out, on the standard streams."""
 
+import importlib
 import json
 import resource
 import sys
 from contextlib import suppress
 
-from whenthen.services.feed.feeds import TOO_HARD, NotAFeed
-from whenthen.services.feed.reading import read_feed
+from whenthen.services.isolation.errors import TOO_HARD, NotRead
 
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 """The most that is given back; an ordinary feed is about as large as its document."""
 
 
 def main() -> None:
-    """Read a line of JSON and a document from standard input, and write the feed or the failure as JSON.
+    """Read a line of JSON and a document from standard input, and write what was read or the failure as JSON.
 
-    The line holds ``cpu_seconds``, ``memory_bytes``, ``content_type`` and ``url``. What goes beyond the limits ends
-    the process.
+    The line holds ``cpu_seconds``, ``memory_bytes``, ``program`` and ``order``, see `apart.read_apart`. What goes
+    beyond the limits ends the process.
     """
-    order = json.loads(sys.stdin.buffer.readline())
+    head = json.loads(sys.stdin.buffer.readline())
     _limit(resource.RLIMIT_CORE, 0)
-    _limit(resource.RLIMIT_CPU, order["cpu_seconds"])
-    _limit(resource.RLIMIT_AS, order["memory_bytes"])
+    _limit(resource.RLIMIT_CPU, head["cpu_seconds"])
+    _limit(resource.RLIMIT_AS, head["memory_bytes"])
     body = sys.stdin.buffer.read()
     answer: dict[str, object]
     try:
-        answer = {"feed": read_feed(body, order["content_type"], order["url"]).as_dict()}
-    except NotAFeed as error:
+        answer = {"read": importlib.import_module(head["program"]).read(body, **head["order"])}
+    except NotRead as error:
         answer = {"failure": str(error)}
     except MemoryError:
         answer = {"failure": TOO_HARD}

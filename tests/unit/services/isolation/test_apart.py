@@ -1,4 +1,4 @@
-"""The process that reads feeds: its limits, and what it knows."""
+"""The process that reads documents: its limits, and what it knows. Feeds are the example."""
 
 import json
 import os
@@ -7,27 +7,36 @@ import sys
 
 import pytest
 
-from whenthen.services.feed import isolation
-from whenthen.services.feed.feeds import TOO_HARD, NotAFeed
-from whenthen.services.feed.isolation import read_feed_apart
+from tests.unit.services.feed.conftest import FIXTURES
+from whenthen.services.feed.feeds import Feed
 from whenthen.services.feed.reading import read_feed
+from whenthen.services.isolation import apart
+from whenthen.services.isolation.errors import TOO_HARD, NotRead
 
 URL = "https://base.example/dir/feed"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "_memory", apart._Memory())
+
+
+def read_feed_apart(body: bytes, content_type: str, url: str) -> Feed:
+    return Feed.read(apart.read_apart("whenthen.services.feed.reading", body, content_type=content_type, url=url))
 
 
 def rss(item: bytes) -> bytes:
     return b"<rss><channel><title>t</title><item>" + item + b"</item></channel></rss>"
 
 
-def test_it_gives_what_is_read_without_it(fixture) -> None:
+def test_it_gives_what_is_read_without_it() -> None:
     for name in ("rss-2.0.xml", "atom-1.0.xml", "json-1.1.json", "skip-hours-and-days.rss", "gb2312.rss"):
-        assert read_feed_apart(fixture(name), "application/xml", URL) == read_feed(
-            fixture(name), "application/xml", URL
-        )
+        body = (FIXTURES / name).read_bytes()
+        assert read_feed_apart(body, "application/xml", URL) == read_feed(body, "application/xml", URL)
 
 
 def test_it_says_why_it_is_no_feed() -> None:
-    with pytest.raises(NotAFeed, match="it is XML whose first element is <urlset>"):
+    with pytest.raises(NotRead, match="it is XML whose first element is <urlset>"):
         read_feed_apart(b"<urlset/>", "", URL)
 
 
@@ -39,22 +48,22 @@ def test_it_says_why_it_is_no_feed() -> None:
     ],
 )
 def test_quadratic_time_ends_at_the_limit(monkeypatch: pytest.MonkeyPatch, item: bytes) -> None:
-    monkeypatch.setattr(isolation, "CPU_SECONDS", 1)
-    with pytest.raises(NotAFeed) as raised:
+    monkeypatch.setattr(apart, "CPU_SECONDS", 1)
+    with pytest.raises(NotRead) as raised:
         read_feed_apart(rss(item), "", URL)
     assert str(raised.value) == TOO_HARD
 
 
 def test_waiting_ends_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(isolation, "WALL_SECONDS", 0.001)
-    with pytest.raises(NotAFeed) as raised:
+    monkeypatch.setattr(apart, "WALL_SECONDS", 0.001)
+    with pytest.raises(NotRead) as raised:
         read_feed_apart(rss(b"<title>x</title>"), "", URL)
     assert str(raised.value) == TOO_HARD
 
 
 def test_memory_ends_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(isolation, "MEMORY_BYTES", 80 * 1024 * 1024)
-    with pytest.raises(NotAFeed) as raised:
+    monkeypatch.setattr(apart, "MEMORY_BYTES", 80 * 1024 * 1024)
+    with pytest.raises(NotRead) as raised:
         read_feed_apart(b'{"items": [' + b"[]," * 1_000_000 + b"[]]}", "", URL)
     assert str(raised.value) == TOO_HARD
 
@@ -62,7 +71,7 @@ def test_memory_ends_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_feed_that_becomes_many_times_its_size_is_refused() -> None:
     base = "https://base.example/" + "d" * 8000 + "/"
     items = b"<item><description>" + b"&lt;a href=x&gt;" * 8 + b"</description></item>"
-    with pytest.raises(NotAFeed) as raised:
+    with pytest.raises(NotRead) as raised:
         read_feed_apart(b"<rss><channel>" + items * 600 + b"</channel></rss>", "", base)
     assert str(raised.value) == TOO_HARD
 
@@ -76,8 +85,8 @@ def test_deep_nesting_is_read_or_refused() -> None:
 def test_a_fault_of_our_own_is_logged_and_told(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(isolation, "CPU_SECONDS", "x")
-    with pytest.raises(NotAFeed, match="whenthen's log says why"):
+    monkeypatch.setattr(apart, "CPU_SECONDS", "x")
+    with pytest.raises(NotRead, match="whenthen's log says why"):
         read_feed_apart(rss(b""), "", URL)
     assert "TypeError" in caplog.text
 
@@ -91,13 +100,13 @@ def test_it_knows_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     monkeypatch.setattr(subprocess, "run", run)
-    with pytest.raises(NotAFeed):
+    with pytest.raises(NotRead):
         read_feed_apart(b"", "", URL)
     assert set(seen) <= {"PYTHONPATH", "LD_LIBRARY_PATH", "PYTHONHOME"}
 
 
 def test_it_starts_light() -> None:
-    code = "import json, sys, whenthen.services.feed.child; print(json.dumps(sorted(sys.modules)))"
+    code = "import json, sys, whenthen.services.isolation.child; print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}, capture_output=True
     )
@@ -106,14 +115,13 @@ def test_it_starts_light() -> None:
 
 def test_a_document_of_several_triggers_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[bytes] = []
-    read = isolation._read_apart
+    run = apart._run
 
-    def counting(body: bytes, content_type: str, url: str) -> object:
+    def counting(program: str, body: bytes, order: dict[str, str]) -> object:
         calls.append(body)
-        return read(body, content_type, url)
+        return run(program, body, order)
 
-    monkeypatch.setattr(isolation, "_read_apart", counting)
-    monkeypatch.setattr(isolation, "_memory", isolation._Memory())
+    monkeypatch.setattr(apart, "_run", counting)
     first = read_feed_apart(rss(b"<guid>once</guid>"), "", URL)
     assert read_feed_apart(rss(b"<guid>once</guid>"), "", URL) == first
     assert len(calls) == 1
@@ -123,15 +131,15 @@ def test_a_document_of_several_triggers_is_read_once(monkeypatch: pytest.MonkeyP
     assert len(calls) == 3
     # What can't be read is tried again.
     for _ in range(2):
-        with pytest.raises(NotAFeed):
+        with pytest.raises(NotRead):
             read_feed_apart(b"<urlset/>", "", URL)
     assert len(calls) == 5
 
 
 def test_what_is_remembered_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(isolation, "REMEMBERED_BYTES", 100)
-    memory = isolation._Memory()
-    feed = read_feed(rss(b"<guid>a</guid>"), "", URL)
+    monkeypatch.setattr(apart, "REMEMBERED_BYTES", 100)
+    memory = apart._Memory()
+    feed = {"read": "something"}
     for name in ("a", "b", "a"):
         memory.keep((name,), feed, 40)
     assert memory.find(("a",)) == feed

@@ -1,0 +1,1 @@
+"""Reading hostile documents in a process of their own, with limits."""
