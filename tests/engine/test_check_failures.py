@@ -15,6 +15,7 @@ from whenthen.engine.orders import Order
 from whenthen.store.errors import Unreachable
 
 DOWN = Reply(status=500)
+GONE = Reply(status=404)
 
 
 def later(clock: time_machine.Traveller, minutes: float) -> None:
@@ -34,15 +35,13 @@ def create(listing: Listing, **fields: object) -> Json:
     ("reply", "said"),
     [
         (Reply(status=404), "answered 404"),
-        (DOWN, "answered 500"),
         (Reply(status=204), "answered 204"),
         (Reply(body=b"<html>"), "This is no list."),
-        (Reply(close=True), "could not be read"),
         (Reply(status=302, headers=(("Location", "ftp://example.org/"),)), "redirect"),
         (Reply(status=302, headers=(("Location", "http://169.254.169.254/"),)), "redirect"),
         (Reply(body=b"[" + b" " * 4 * 1024 * 1024 + b"]"), "larger than 4 MiB"),
     ],
-    ids=["gone", "down", "no content", "html", "no answer", "ftp", "metadata", "huge"],
+    ids=["gone", "no content", "html", "ftp", "metadata", "huge"],
 )
 def test_a36_a_source_that_cant_be_read_is_told_at_its_field(listing: Listing, reply: Reply, said: str) -> None:
     listing.reply(reply)
@@ -53,15 +52,36 @@ def test_a36_a_source_that_cant_be_read_is_told_at_its_field(listing: Listing, r
     assert listing.fetches == 1
 
 
+@pytest.mark.parametrize("reply", [DOWN, Reply(close=True), Reply(status=429)], ids=["500", "no answer", "429"])
+def test_a_source_that_is_out_of_order_is_no_reason_to_refuse(
+    listing: Listing, clock: time_machine.Traveller, reply: Reply
+) -> None:
+    """Given a source that is down when the applet is made, then its first answer is the beginning."""
+    listing.reply(reply)
+    applet = listing.make()
+    assert (applet["check"]["state"], applet["check"]["failures"]) == ("failing", 1)
+    assert applet["check"]["message"].startswith("The source")
+    listing.show("before the first answer")
+    later(clock, 4)
+    assert listing.house.check() == []
+    later(clock, 1)
+    listing.house.check()
+    assert listing.house.messages() == []
+    listing.show("after", "before the first answer")
+    later(clock, 5)
+    listing.house.check()
+    assert listing.house.messages() == ["List: after"]
+
+
 def test_a_source_nobody_serves(listing: Listing) -> None:
     listing.url = f"http://127.0.0.1:{free_port()}/"
-    assert "No connection" in create(listing)["message"]
+    assert "No connection" in listing.make()["check"]["message"]
     listing.url = "http://10.1.2.3/"
     assert "not on the public internet" in create(listing)["message"]
 
 
 def test_an_applet_that_is_off_is_validated_too(listing: Listing, clock: time_machine.Traveller) -> None:
-    listing.reply(DOWN)
+    listing.reply(GONE)
     answer = listing.house.call(
         "POST",
         "/applets",
@@ -163,8 +183,6 @@ def test_turning_on_while_the_source_is_down(listing: Listing, clock: time_machi
     listing.house.call("PATCH", path, {"enabled": False})
     listing.reply(DOWN)
     assert listing.house.call("PATCH", path, {"enabled": True}).status_code == 200
-    assert listing.checked(applet)["state"] == "waiting"
-    listing.house.check()
     assert listing.checked(applet)["state"] == "failing"
     listing.show("before the first answer")
     later(clock, 5)
@@ -179,7 +197,7 @@ def test_turning_on_while_the_source_is_down(listing: Listing, clock: time_machi
 def test_an_edited_trigger_must_work(listing: Listing) -> None:
     applet = listing.make()
     other = Listing(listing.house, listing.sink, "/other")
-    other.reply(DOWN)
+    other.reply(GONE)
     answer = listing.house.call("PATCH", f"/applets/{applet['id']}", {"trigger": other.trigger()})
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "trigger.fields.url")
     assert listing.house.call("GET", f"/applets/{applet['id']}").json()["trigger"]["fields"]["url"] == listing.url

@@ -55,7 +55,7 @@ def make(place: Place, *check_ids: str, at: int = T0, offline: bool = False, hos
     script = Script()
     for check_id in check_ids:
         insert_check(script, check_id, offline=offline, host=host)
-        start(script, check_id, position="", next_check_at=at, checked_at=None, result="")
+        start(script, check_id, position="", next_check_at=at)
     run(place.database, script)
     place.boundary()
 

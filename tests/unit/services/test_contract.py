@@ -312,3 +312,18 @@ def test_every_trigger_is_sampled() -> None:
     assert len(CHECKED) == sum(trigger.check is not None for s in SERVICES.values() for trigger in s.triggers) > 20
     sampled: Mapping[str, Service] = {service.slug: service for service, _, _ in PARTS}
     assert sampled.keys() == SERVICES.keys()
+
+
+@every_checked
+@pytest.mark.parametrize("status", [404, 408, 425, 429, 500, 502, 503, 504])
+def test_an_answer_that_may_pass_is_told_as_such(
+    service: Service, trigger: Trigger, sample: Sample, sink: Sink, status: int
+) -> None:
+    """A source that is down when an applet is made is no mistake of its owner's."""
+    checks = checks_of(service, trigger, sample, sink)
+    serve(sink, dict.fromkeys(sample.before, Reply(status=status)))
+    found = outcome(checks, NOW)
+    if isinstance(found, CheckFailed):
+        assert found.temporary == (status != 404)
+    else:
+        assert not found.items, "nothing is read at the first check of a schedule"

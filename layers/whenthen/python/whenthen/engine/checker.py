@@ -57,6 +57,7 @@ class Beginning:
     position: str
     next_check_at: int
     checked_at: int
+    failures: int
     result: str
 
 
@@ -89,7 +90,14 @@ class Checker:
         found = self.sources.ask(trigger, None, now, deadline)
         seen = {identity: event.occurred_at for identity, event in _events(trigger, found).items()}
         position = next_position(None, found.position, list(seen))
-        return Beginning(seen, position.to_json(), _next_check_at(trigger, found, now), now, storable_note(found.note))
+        return Beginning(
+            seen, position.to_json(), _next_check_at(trigger, found, now), now, 0, storable_note(found.note)
+        )
+
+    def begin_later(self, trigger: TriggerRow, error: CheckFailed, now: int) -> Beginning:
+        """Return where checks begin when the first one has failed: the next one is the first."""
+        at = after_failure(now, interval_minutes(trigger), 1, retry_at=error.retry_at)
+        return Beginning({}, "", at, now, 1, storable_note(str(error)))
 
     def check(self, claimed: Claimed, now: int, deadline: Deadline) -> CheckReport:
         """Make a check and store what it found, or why it failed.

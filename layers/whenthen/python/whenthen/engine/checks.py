@@ -9,6 +9,7 @@ from whenthen.engine.checker import Beginning, Checker, CheckReport, Claimed
 from whenthen.engine.orders import LEASE_MS, Order, new_claim, send_orders
 from whenthen.errors import WhenthenError
 from whenthen.queues import Queue
+from whenthen.services.checking import CheckFailed
 from whenthen.store.checks import (
     MAX_CLAIMS,
     CheckRow,
@@ -104,6 +105,10 @@ class Checks:
     def begin(self, trigger: TriggerRow, deadline: Deadline) -> Beginning:
         """Ask a trigger's source for the first time, now. Raises as `Checker.begin`."""
         return self._checker.begin(trigger, now_ms(), deadline)
+
+    def begin_later(self, trigger: TriggerRow, error: CheckFailed) -> Beginning:
+        """Return where checks begin when `begin` has failed."""
+        return self._checker.begin_later(trigger, error, now_ms())
 
     def host(self, trigger: TriggerRow) -> str:
         """Return the host that the trigger's checks ask, empty when they ask none."""

@@ -49,7 +49,8 @@ def catch_up(database: Database, row: AppletRow, checks: Checks | None, *, must_
     row:
         The applet as it will be.
     must_work:
-        Whether a source that can't be read is an error; otherwise a later check is the first.
+        Whether a source that can't be read is an error, unless it is only out of order for now. Otherwise a later
+        check is the first.
 
     Returns
     -------
@@ -72,10 +73,10 @@ def catch_up(database: Database, row: AppletRow, checks: Checks | None, *, must_
     try:
         return checks.begin(trigger, Deadline(_ASK_SECONDS))
     except CheckFailed as error:
-        if must_work:
+        if must_work and not error.temporary:
             path = f"trigger.fields.{error.field}" if error.field else "trigger.fields"
             raise FieldError(path, str(error)) from error
-        return None
+        return checks.begin_later(trigger, error)
 
 
 def listen(database: Database, script: Script, row: AppletRow, beginning: Beginning | None) -> None:
@@ -114,6 +115,7 @@ def _set(script: Script, trigger: TriggerRow, listeners: tuple[str, ...], beginn
             position=beginning.position if beginning else "",
             next_check_at=beginning.next_check_at if beginning else now_ms(),
             checked_at=beginning.checked_at if beginning else None,
+            failures=beginning.failures if beginning else 0,
             result=beginning.result if beginning else "",
         )
 

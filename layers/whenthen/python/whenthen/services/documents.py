@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from whenthen.net.errors import NetError
+from whenthen.net.errors import NetError, NoAnswer, NotSent
 from whenthen.net.messages import Request
 from whenthen.net.retry_after import retry_after_seconds
 from whenthen.services.checking import Check, CheckFailed
@@ -95,13 +95,16 @@ def read_document(
     try:
         answer = check.fetch(request or Request("GET", source.url, (("Accept", accept), *_validators(source))))
     except NetError as error:
-        raise CheckFailed(f"The source could not be read. {error}", field=field) from error
+        raise CheckFailed(f"The source could not be read. {error}", field=field, temporary=may_pass(error)) from error
     if answer.status == 304 and request is None and _validators(source):
         return None
     if answer.status != 200:
         failure = Gone if answer.status in (404, 410) else CheckFailed
         raise failure(
-            f"The source answered {answer.status}.", field=field, retry_at=_retry_at(answer.headers, check.now)
+            f"The source answered {answer.status}.",
+            field=field,
+            retry_at=_retry_at(answer.headers, check.now),
+            temporary=is_temporary(answer.status),
         )
     if len(answer.body) >= MAX_DOCUMENT_BYTES:
         raise CheckFailed(f"The document is larger than {MAX_DOCUMENT_BYTES // 1024 // 1024} MiB.", field=field)
@@ -113,6 +116,16 @@ def read_document(
     etag, last_modified = (_sendable(answer.headers.get(name)) for name in ("etag", "last-modified"))
     moved = Source(answer.moved_to or source.url, etag, last_modified)
     return Document(answer.body, answer.headers, answer.url, moved)
+
+
+def may_pass(error: NetError) -> bool:
+    """Say if a request that failed so may do better later."""
+    return error.retryable if isinstance(error, NotSent) else isinstance(error, NoAnswer)
+
+
+def is_temporary(status: int) -> bool:
+    """Say if an answer with this status means that the source is out of order for now (RFC 9110, 15.6)."""
+    return status in (408, 425, 429) or status >= 500
 
 
 def _sendable(validator: str | None) -> str | None:

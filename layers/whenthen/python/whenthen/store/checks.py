@@ -129,11 +129,23 @@ def poke(script: Script, check_id: str, now: int) -> None:
 
 
 def start(
-    script: Script, check_id: str, *, position: str, next_check_at: int, checked_at: int | None, result: str
+    script: Script,
+    check_id: str,
+    *,
+    position: str,
+    next_check_at: int,
+    checked_at: int | None = None,
+    failures: int = 0,
+    result: str = "",
 ) -> None:
     """Add to `script` that somebody listens from now on, and where the checks go on from (empty: from a first one)."""
     script.add(
-        _S["start_check"], check_id=check_id, next_check_at=next_check_at, checked_at=checked_at, result=result
+        _S["start_check"],
+        check_id=check_id,
+        next_check_at=next_check_at,
+        checked_at=checked_at,
+        failures=failures,
+        result=result,
     ).add(_S["write_position"], check_id=check_id, position=position)
 
 

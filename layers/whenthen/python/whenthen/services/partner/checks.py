@@ -6,7 +6,7 @@ from hashlib import sha256
 from whenthen.clock import to_datetime
 from whenthen.net.errors import NetError
 from whenthen.services.checking import Check, CheckFailed, Found, Item
-from whenthen.services.documents import MAX_DOCUMENT_BYTES
+from whenthen.services.documents import MAX_DOCUMENT_BYTES, may_pass
 from whenthen.services.partner.answers import PartnerEvent, read_events
 from whenthen.services.partner.failures import failure
 from whenthen.services.partner.fields import EventFields
@@ -55,7 +55,7 @@ def _ask(check: Check[EventFields]) -> tuple[list[PartnerEvent], int]:
     try:
         answer = check.fetch(trigger_request(fields, check.trigger_id))
     except NetError as error:
-        raise CheckFailed(f"The partner could not be asked. {error}", field="url") from error
+        raise CheckFailed(f"The partner could not be asked. {error}", field="url", temporary=may_pass(error)) from error
     if answer.status != 200:
         raise failure(answer, fields, check.now)
     if answer.truncated or len(answer.body) >= MAX_DOCUMENT_BYTES:

@@ -4,7 +4,7 @@ from whenthen.model.values import without_surrogates
 from whenthen.net.messages import Answer
 from whenthen.net.retry_after import retry_after_seconds
 from whenthen.services.checking import CheckFailed
-from whenthen.services.documents import MAX_RETRY_AFTER_SECONDS
+from whenthen.services.documents import MAX_RETRY_AFTER_SECONDS, is_temporary
 from whenthen.services.partner.answers import read_json
 from whenthen.services.partner.fields import EventFields
 
@@ -37,6 +37,7 @@ def failure(answer: Answer, fields: EventFields, now: int) -> CheckFailed:
         words,
         field=_FIELDS.get(answer.status, "url"),
         retry_at=now + round(min(wait, MAX_RETRY_AFTER_SECONDS) * 1000) if wait else None,
+        temporary=is_temporary(answer.status),
     )
 
 

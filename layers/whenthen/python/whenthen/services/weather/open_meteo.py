@@ -49,7 +49,8 @@ def ask(check: Check[Any], latitude: float, longitude: float, **parameters: str)
         reason = _reason(_read_json(answers[-1].body)) if answers else ""
         if not reason:
             raise
-        raise CheckFailed(f"The weather service refused: {reason}", retry_at=error.retry_at) from error
+        words = f"The weather service refused: {reason}"
+        raise CheckFailed(words, retry_at=error.retry_at, temporary=error.temporary) from error
     found = _read_json(document.body) if document else None
     if not isinstance(found, dict):
         raise CheckFailed("The weather service's answer is not the JSON object it should be.")

@@ -53,7 +53,7 @@ WHERE check_id = CAST(:check_id AS TEXT)
 -- Somebody listens from now on. Whatever check is under way has lost its claim.
 UPDATE checks SET
     next_check_at = :next_check_at, claim = '', poked = FALSE,
-    checked_at = :checked_at, failures = 0, result = :result
+    checked_at = :checked_at, failures = :failures, result = :result
 WHERE check_id = CAST(:check_id AS TEXT)
 
 -- name: stop_check
