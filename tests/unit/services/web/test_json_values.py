@@ -1,7 +1,6 @@
 """A value in a JSON document: when it has changed."""
 
 import json
-from typing import Any
 
 import pytest
 
@@ -210,10 +209,10 @@ def test_an_encoding_that_the_header_names(sink: Sink) -> None:
         (b'{"a": 1', "line 1, column"),
         (b"{'a': 1}", "line 1, column 2"),
         (b'{"a": NaN}', "NaN"),
-        (b'{"a": -Infinity}', "Infinity"),
+        (b'{"a": -Infinity}', "number"),
         (b'{"a": "\xfc"}', "UTF-8"),
-        (b'{"a": 1e999999999}', "too large"),
-        (b'{"a": ' + b"1" * 5000 + b"}", "too many digits"),
+        (b'{"a": 1e999999999}', "too much"),
+        (b'{"a": ' + b"1" * 5000 + b"}", "too long"),
         (b"[" * 1_000_000, "too deeply"),
     ],
 )
@@ -224,7 +223,7 @@ def test_what_is_not_json_is_told(sink: Sink, body: bytes, said: str) -> None:
     assert raised.value.field == "url"
 
 
-@pytest.mark.parametrize("charset", ["punycode", "unicode_escape", "rot13", "hex", "klingon"])
+@pytest.mark.parametrize("charset", ["punycode", "rot13", "hex", "klingon"])
 def test_encodings_that_are_none(sink: Sink, charset: str) -> None:
     show(sink, b'{"a": "\xfc"}', ("Content-Type", f"application/json; charset={charset}"))
     with pytest.raises(CheckFailed, match="UTF-8"):
@@ -250,12 +249,9 @@ def test_a_failure_forgets_nothing(sink: Sink) -> None:
 
 
 def test_any_value_is_written_and_compared(sink: Sink) -> None:
-    nested: Any = "x"
-    for _ in range(99):
-        nested = [nested]
-    checks = json_checks(sink)
-    changes(sink, checks, json.dumps({"a": nested}))
-    (item,) = changes(sink, checks, json.dumps({"a": [nested[0], 1]}))
+    checks = json_checks(sink, "@")
+    changes(sink, checks, "[" * 99 + "1" + "]" * 99)
+    (item,) = changes(sink, checks, "[" * 99 + "2" + "]" * 99)
     assert item.ingredients["Value"].startswith("[[[[")
     with pytest.raises(CheckFailed, match="too deeply"):
-        changes(sink, checks, json.dumps({"a": [nested]}))
+        changes(sink, checks, "[" * 2000 + "]" * 2000)

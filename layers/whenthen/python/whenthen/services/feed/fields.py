@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from whenthen.net.errors import InvalidUrl
-from whenthen.net.urls import parse_url
+from whenthen.services.addresses import web_address
 from whenthen.services.checking import PolledFields
 from whenthen.services.feed.keywords import parse_keywords
 
@@ -20,11 +19,7 @@ def _feed_url(text: str) -> str:
     if scheme := _FEED_SCHEME.match(text):
         rest = text[scheme.end() :]
         text = rest if scheme[1] else f"http://{rest}"
-    try:
-        parse_url(text)
-    except InvalidUrl as error:
-        raise ValueError(f"must be the web address of a feed. {error}") from error
-    return text.partition("#")[0]
+    return web_address(text).partition("#")[0]
 
 
 def _keyword(text: str) -> str:

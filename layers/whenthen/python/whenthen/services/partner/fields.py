@@ -2,10 +2,10 @@
 
 import json
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints
 
+from whenthen.services.addresses import web_address
 from whenthen.services.checking import PolledFields
 from whenthen.services.zones import Zone
 
@@ -15,18 +15,9 @@ _PATH = "/ifttt/v1"
 
 
 def _prefix(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname
-    except ValueError as error:
-        raise ValueError("must be a web address, such as https://api.example.com") from error
-    if parts.scheme not in ("http", "https") or not host:
-        raise ValueError("must be a web address that begins with http:// or https://")
-    if parts.username is not None or parts.password is not None:
-        raise ValueError("must not hold a user name or password")
-    if parts.query or parts.fragment:
+    if "?" in url or "#" in url:
         raise ValueError("must be the beginning of an address, without ? and #")
-    return url.rstrip("/").removesuffix(_PATH).rstrip("/")
+    return web_address(url).rstrip("/").removesuffix(_PATH).rstrip("/")
 
 
 def _key(key: str) -> str:

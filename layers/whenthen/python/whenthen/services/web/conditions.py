@@ -1,26 +1,24 @@
 """When a value meets a condition."""
 
-import json
+import re
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
-from whenthen.services.web.fields import Operator
-from whenthen.services.web.json_reading import canonical_text, value_text
-from whenthen.services.web.numbers import decimal_number, is_number, number_in, whole_number
+from whenthen.services.web.values import canonical_text, load_json, value_text
 
+type Operator = Literal["equals", "not_equals", "greater_than", "less_than", "contains"]
 
-class NoOrder(Exception):
-    """The value is not a number, so it is neither more nor less than one."""
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE)
 
 
-def meets(value: Any, operator: Operator, expected: str) -> bool:
-    """Say if `value`, which `evaluate` found, meets the condition.
+def number_in(text: str) -> Decimal | None:
+    """Return the number that a text is, as sources also write them (``"21.5"``), or None."""
+    stripped = text.strip()
+    return Decimal(stripped) if _NUMBER.fullmatch(stripped) else None
 
-    Raises
-    ------
-    NoOrder
-        It can't be said.
-    """
+
+def meets(value: Any, operator: Operator, expected: str) -> bool | None:
+    """Say if a value of a JSON document meets the condition; None when it is neither more nor less than a number."""
     match operator:
         case "equals":
             return _equals(value, expected)
@@ -28,27 +26,22 @@ def meets(value: Any, operator: Operator, expected: str) -> bool:
             return not _equals(value, expected)
         case "contains":
             return _contains(value, expected)
-    number, bound = value if is_number(value) else _number_in(value), _number_in(expected)
+    number, bound = number_in(value_text(value)), number_in(expected)
     if number is None or bound is None:
-        raise NoOrder
-    return bool(number > bound if operator == "greater_than" else number < bound)
-
-
-def _number_in(value: Any) -> Decimal | None:
-    return number_in(value) if isinstance(value, str) else None
+        return None
+    return number > bound if operator == "greater_than" else number < bound
 
 
 def _equals(value: Any, expected: str) -> bool:
-    if isinstance(value, str):
-        return value == expected
-    if is_number(value):
-        return bool(value == number_in(expected))
-    if isinstance(value, bool):
-        return value_text(value) == expected.strip().lower()
+    match value:
+        case str():
+            return value == expected
+        case bool():
+            return value_text(value) == expected.strip().lower()
+        case int() | float():
+            return number_in(value_text(value)) == number_in(expected)
     try:
-        return canonical_text(value) == canonical_text(
-            json.loads(expected, parse_int=whole_number, parse_float=decimal_number)
-        )
+        return canonical_text(value) == canonical_text(load_json(expected))
     except (ValueError, RecursionError):
         return False
 
@@ -56,8 +49,9 @@ def _equals(value: Any, expected: str) -> bool:
 def _contains(value: Any, expected: str) -> bool:
     """Say if a list has the text as an item, an object as a name, or anything else within its text."""
     wanted = expected.casefold()
-    if isinstance(value, list):
-        return any(value_text(item).casefold() == wanted for item in value)
-    if isinstance(value, dict):
-        return any(name.casefold() == wanted for name in value)
+    match value:
+        case list():
+            return any(value_text(item).casefold() == wanted for item in value)
+        case dict():
+            return any(name.casefold() == wanted for name in value)
     return wanted in value_text(value).casefold()

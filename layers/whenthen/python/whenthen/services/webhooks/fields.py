@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints
 
 from whenthen.model.encoding import Encoding
+from whenthen.services.addresses import web_address
 from whenthen.services.contract import Fields, unless_templated
 
 type Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
@@ -41,17 +41,6 @@ def _event_name(name: str) -> str:
     if "/" in name:
         raise ValueError("must not hold a slash: it is a part of the webhook's path")
     return name
-
-
-def _web_address(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https"):
-        raise ValueError("must begin with http:// or https://")
-    if not parts.hostname:
-        raise ValueError("names no host")
-    if parts.username is not None or parts.password is not None:
-        raise ValueError("must not hold a user name or password; use an Authorization header")
-    return url
 
 
 def parse_headers(text: str) -> tuple[tuple[str, str], ...]:
@@ -96,7 +85,7 @@ class MakeWebRequestFields(Fields):
     url: Annotated[
         str,
         StringConstraints(min_length=1, max_length=8192, strip_whitespace=True),
-        unless_templated(_web_address),
+        unless_templated(web_address),
         Field(title="URL"),
     ]
     method: Annotated[Method, Field(title="Method")] = "GET"
