@@ -1,27 +1,28 @@
 """How the calendar service finds events that start and events that are new."""
 
-from collections import Counter
-from dataclasses import dataclass, replace
-from datetime import UTC
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from operator import itemgetter
+from typing import Any
 
 from whenthen.clock import to_datetime
 from whenthen.services.calendar.fields import CalendarFields, EventStartsFields
-from whenthen.services.calendar.times import wall_time
-from whenthen.services.calendar.upcoming import GRACE_MS, HORIZON_MS, MAX_DESCRIPTION_CHARACTERS, Outlook, Upcoming
+from whenthen.services.calendar.upcoming import GRACE_MS, HORIZON_MS, Outlook, Upcoming
 from whenthen.services.checking import Check, CheckFailed, Found, Item, Position
 from whenthen.services.documents import Document, known_source, read_document
+from whenthen.services.isolation.apart import read_apart
+from whenthen.services.isolation.errors import NotRead
 from whenthen.services.zones import zone_info
-
-if TYPE_CHECKING:
-    from whenthen.services.calendar.events import Event
 
 MAX_NEW_EVENTS = 2000
 """How many events of a calendar are watched for `new_event`: the latest to be made."""
 
+_PROGRAM = "whenthen.services.calendar.reading"
 _ACCEPT = "text/calendar, */*;q=0.8"
 _MINUTE_MS = 60_000
+_HOUR_MS = 60 * _MINUTE_MS
 _LATE_MS = 5 * _MINUTE_MS
 
 
@@ -69,7 +70,7 @@ def check_event_starts(check: Check[EventStartsFields]) -> Found:
 
 
 def check_new_event(check: Check[CalendarFields]) -> Found:
-    """Find the events that the calendar holds; one that repeats is one event. `CheckFailed` as for `read_calendar`."""
+    """Find the events that the calendar holds; one that repeats is one event. Raises `CheckFailed`."""
     old = check.position
     document = read_document(check, known_source(old, check.fields.url), field="url", accept=_ACCEPT)
     if document is None:
@@ -78,32 +79,19 @@ def check_new_event(check: Check[CalendarFields]) -> Found:
     seen = _seen(document)
     if old is not None and old["sha256"] == seen["sha256"]:
         return Found((), {**old, **seen}, note=old["note"])
-    from whenthen.services.calendar.events import read_calendar
-    from whenthen.services.calendar.occurrences import masters
-
-    calendar = read_calendar(document.body, _charset(document), zone_info(check.fields.zone))
-    words = check.fields.search.casefold().split()
-    repeated = Counter[str]()
-    found: list[tuple[int, str, Event]] = []
-    for event in masters(calendar.events):
-        # R1: of events that share a UID, each but the first is told by its start too.
-        unique = f"{event.uid}\n{event.start.local.isoformat()}" if repeated[event.uid] else event.uid
-        repeated[event.uid] += 1
-        if not event.cancelled and event.has_words(words):
-            made = event.start.instant() if event.created is None else event.created
-            found.append((made, unique, event))
-    found.sort(key=lambda entry: entry[:2])
+    read = _read(document, check)
+    made = ((event["start"] if event["created"] is None else event["created"], event) for event in read["events"])
+    found = sorted((([at, event["unique"]], event) for at, event in made), key=itemgetter(0))
     # What was left out once stays left out: it is not new when others are deleted.
-    floor = (old or {}).get("floor")
+    floor, notes = (old or {}).get("floor"), [*read["notes"]]
     if floor is not None:
-        found = [entry for entry in found if list(entry[:2]) >= floor]
+        found = [(place, event) for place, event in found if place >= floor]
     if len(found) > MAX_NEW_EVENTS:
         found = found[-MAX_NEW_EVENTS:]
-        floor = list(found[0][:2])
-        calendar.notes.append(f"Only the latest {MAX_NEW_EVENTS} events are watched.")
-    items = tuple(_new(unique, event, check) for _, unique, event in found)
-    note = " ".join(calendar.notes)
-    return Found(items, {**seen, "floor": floor, "note": note}, note=note)
+        floor = found[0][0]
+        notes.append(f"Only the latest {MAX_NEW_EVENTS} events are watched.")
+    note = " ".join(notes)
+    return Found(tuple(_new(event, check) for _, event in found), {**seen, "floor": floor, "note": note}, note=note)
 
 
 def _read_outlook(check: Check[EventStartsFields], known: Outlook | None) -> _Read:
@@ -121,36 +109,24 @@ def _read_outlook(check: Check[EventStartsFields], known: Outlook | None) -> _Re
     seen = {**_seen(document), "ask_at": None}
     if old is not None and known is not None and not short and old["sha256"] == seen["sha256"]:
         return _Read(known, {**old, **seen})
-    from whenthen.services.calendar.events import read_calendar
-    from whenthen.services.calendar.lines import cut
-    from whenthen.services.calendar.occurrences import find_occurrences
+    hours = (now - GRACE_MS + lead) // _HOUR_MS, (now + HORIZON_MS + lead) // _HOUR_MS
+    # Whole hours, so that triggers that share a calendar share what is read of it.
+    read = _read(document, check, hours=list(hours))
+    upcoming = [Upcoming(due=event["start"] - lead, **event) for event in read["events"]]
+    return _Read(Outlook.of(upcoming, now), {**seen, "note": " ".join(read["notes"])})
 
-    calendar = read_calendar(document.body, _charset(document), zone_info(check.fields.zone))
-    occurrences, notes = find_occurrences(calendar, now - GRACE_MS + lead, now + HORIZON_MS + lead)
-    words = check.fields.search.casefold().split()
-    upcoming = [
-        Upcoming(
-            unique=occurrence.unique,
-            due=occurrence.start - lead,
-            start=occurrence.start,
-            end=occurrence.end,
-            title=occurrence.event.title,
-            description=cut(occurrence.event.description, MAX_DESCRIPTION_CHARACTERS),
-            where=occurrence.event.where,
-            url=occurrence.event.url,
-        )
-        for occurrence in occurrences
-        if occurrence.event.has_words(words)
-    ]
-    return _Read(Outlook.of(upcoming, now), {**seen, "note": " ".join([*calendar.notes, *notes])})
+
+def _read(document: Document, check: Check[Any], hours: list[int] | None = None) -> dict[str, Any]:
+    zone, search = check.fields.zone, check.fields.search
+    try:
+        read: dict[str, Any] = read_apart(_PROGRAM, document.body, zone=zone, search=search, hours=hours)
+    except NotRead as error:
+        raise CheckFailed(str(error), field="url") from error
+    return read
 
 
 def _seen(document: Document) -> dict[str, Any]:
     return {"source": document.source.as_dict(), "sha256": sha256(document.body).hexdigest()}
-
-
-def _charset(document: Document) -> str:
-    return document.headers.get("content-type", "").lower().partition("charset=")[2].strip(' "').partition(";")[0]
 
 
 def _position(old: Position | None) -> Position:
@@ -163,42 +139,36 @@ def _starting(occurrence: Upcoming, check: Check[EventStartsFields]) -> Item:
     late = check.now - occurrence.due
     return Item(
         unique=occurrence.unique,
-        ingredients={
-            "Title": occurrence.title,
-            "Description": occurrence.description,
-            "Where": occurrence.where,
-            "Starts": _shown(occurrence.start, check.fields.zone),
-            "Ends": _shown(occurrence.end, check.fields.zone),
-            "EventUrl": occurrence.url,
-        },
+        ingredients=_ingredients(asdict(occurrence), check.fields.zone),
         occurred_at=occurrence.due,
         note=f"Comes {late // _MINUTE_MS} minutes late." if late >= _LATE_MS else "",
     )
 
 
-def _new(unique: str, event: "Event", check: Check[CalendarFields]) -> Item:
-    from whenthen.services.calendar.occurrences import ends_at
-
-    made = check.now if event.created is None else min(event.created, check.now)
+def _new(event: dict[str, Any], check: Check[CalendarFields]) -> Item:
+    made = check.now if event["created"] is None else min(event["created"], check.now)
     return Item(
-        unique=unique,
-        ingredients={
-            "Title": event.title,
-            "Description": event.description,
-            "Where": event.where,
-            "Starts": _shown(event.start.instant(), check.fields.zone),
-            "Ends": _shown(ends_at(event.start, event.length), check.fields.zone),
-            "EventUrl": event.url,
-            "CreatedAt": _shown(made, check.fields.zone),
-        },
+        unique=event["unique"],
+        ingredients={**_ingredients(event, check.fields.zone), "CreatedAt": _shown(made, check.fields.zone)},
         occurred_at=made,
     )
+
+
+def _ingredients(event: Mapping[str, Any], zone: str) -> dict[str, str]:
+    return {
+        "Title": event["title"],
+        "Description": event["description"],
+        "Where": event["where"],
+        "Starts": _shown(event["start"], zone),
+        "Ends": _shown(event["end"], zone),
+        "EventUrl": event["url"],
+    }
 
 
 def _shown(ms: int, zone: str) -> str:
     try:
         when = to_datetime(ms).astimezone(zone_info(zone))
     except (OverflowError, ValueError, OSError):
-        # At the ends of time there is no room for an offset.
-        when = wall_time(ms).replace(tzinfo=UTC)
+        # There is no room for an offset at the ends of time.
+        when = (datetime.max if ms > 0 else datetime.min).replace(tzinfo=UTC)
     return when.strftime("%B %d, %Y at %I:%M%p")

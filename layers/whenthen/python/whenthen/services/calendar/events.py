@@ -1,218 +1,187 @@
-"""The events of a calendar (RFC 5545, section 3.6.1)."""
+"""The events of a calendar (RFC 5545), as far as they can be read. Runs in the process that reads calendars."""
 
+import re
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from contextlib import suppress
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from hashlib import sha256
-from zoneinfo import ZoneInfo
+from typing import Any
 
-from whenthen.services.calendar.lines import Component, read_contents
-from whenthen.services.calendar.recurrence import Budget
-from whenthen.services.calendar.rules import Rule, TooOften, read_rule
-from whenthen.services.calendar.times import Time, read_duration, read_time, read_times
-from whenthen.services.calendar.timezones import Zones, offset_in
+from icalendar import Component, Event, Timezone
+from icalendar.prop import vBroken, vDDDTypes, vRecur
+from icalendar.timezone import tzp
+from recurring_ical_events.adapters.event import EventAdapter  # type: ignore[import-untyped]
+from x_wr_timezone import UTCChangingWalker  # type: ignore[import-untyped]
 
-MAX_UID_CHARACTERS = 1000
-MAX_TITLE_CHARACTERS = 500
-MAX_DESCRIPTION_CHARACTERS = 2000
-MAX_URL_CHARACTERS = 2000
+from whenthen.services.isolation.errors import NotRead
 
+MAX_EVENTS = 10_000
+"""The most events that are read: they take some four seconds."""
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """An event, or how one occurrence of an event differs from it.
+MAX_A_DAY = 48
+"""An event that repeats more often counts once: nobody wants an applet to run for it."""
 
-    Parameters
-    ----------
-    uid:
-        What tells it from other events.
-    length:
-        From its start to its end, never less than nothing.
-    rule:
-        How it repeats, or None.
-    added:
-        Further starts, each with a length of its own or None.
-    removed:
-        Keys of occurrences that are left out; see `occurrence_key`.
-    replaces:
-        The occurrence that it stands for, or None for an event of its own.
-    sequence:
-        The higher, the newer.
-    created:
-        Epoch milliseconds, or None.
-    """
+# What the libraries raise for events that make no sense.
+LIBRARY_ERRORS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 
-    uid: str
-    title: str
-    description: str
-    where: str
-    url: str
-    start: Time
-    length: timedelta
-    rule: Rule | None
-    added: tuple[tuple[Time, timedelta | None], ...]
-    removed: frozenset[str]
-    replaces: Time | None
-    sequence: int
-    cancelled: bool
-    created: int | None
+_ONCE = ("DESCRIPTION", "DURATION", "LOCATION", "SEQUENCE", "STATUS", "SUMMARY", "UID", "URL")
+_TIMES = ("CREATED", "DTEND", "DTSTART", "RECURRENCE-ID")
+_LISTS = ("EXDATE", "RDATE", "RRULE")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-    def has_words(self, words: list[str]) -> bool:
-        """Say if all the words, in lower case, are in the title, the description or the place."""
-        text = "\n".join((self.title, self.description, self.where)).casefold()
-        return all(word in text for word in words)
+_LINE = re.compile(r"^(BEGIN:VCALENDAR|END:VCALENDAR|BEGIN:VEVENT)[ \t]*$", re.IGNORECASE | re.MULTILINE)
+_PART = re.compile(
+    r"^BEGIN:(VEVENT|VTIMEZONE)[ \t]*\n(?:(?!BEGIN:VEVENT|BEGIN:VTIMEZONE|END:\1).*\n)*END:\1[ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NAME = re.compile(r"^TZID[^:\n]*:[ \t]*(.*\S)[ \t]*$", re.IGNORECASE | re.MULTILINE)
+_ZONE = re.compile(r"^X-WR-TIMEZONE[^:\n]*:[ \t]*(.*\S)[ \t]*$", re.IGNORECASE | re.MULTILINE)
+
+# A property that can't be read must not hide what it is in, such as an alarm and its event.
+Component.ignore_exceptions = True
 
 
-@dataclass(frozen=True, slots=True)
-class Calendar:
-    """A calendar as it was read; `notes` say what could not be. `budget` pays for what is to be found in it."""
-
-    events: list[Event]
-    notes: list[str]
-    budget: Budget
-
-
-def read_calendar(body: bytes, charset: str, zone: ZoneInfo) -> Calendar:
-    """Return the calendar that a document holds.
+def read_events(body: bytes, zone: tzinfo) -> tuple[list[Event], list[str]]:
+    """Return the events of a calendar, their properties sound and with an end, and in words what can't be read.
 
     Parameters
     ----------
-    body, charset:
-        See `read_contents`.
+    body:
+        The calendar as it came.
     zone:
-        The zone of times without one, and of zones that nobody knows.
+        The zone of times without one.
 
     Raises
     ------
-    CheckFailed
-        See `read_contents`.
+    NotRead
+        It is no calendar, or has more than `MAX_EVENTS` events.
     """
-    contents = read_contents(body, charset)
-    budget = Budget()
-    zones = Zones(offset_in(zone), contents.zones, budget)
-    reader = _Reader(zones)
-    events = [event for event in map(reader.read, contents.events) if event is not None]
-    notes = []
-    if reader.broken:
-        notes.append(f"Events that can't be read: {reader.broken}.")
-    if reader.unruly:
-        notes.append(f"Events whose repetition can't be read: {reader.unruly}.")
-    if reader.too_often:
-        notes.append(f"Events that repeat too often, of which only the first counts: {reader.too_often}.")
-    if zones.unknown:
-        notes.append(f"Unknown time zones: {len(zones.unknown)}, such as {min(zones.unknown)[:60]!r}.")
-    if not contents.complete:
-        notes.append("The calendar ends before its end.")
-    return Calendar(events, notes, budget)
+    text = _decode(body)
+    lines = Counter(line.upper() for line in _LINE.findall(text))
+    if not lines["BEGIN:VCALENDAR"]:
+        raise NotRead(_what_else(text))
+    if lines["BEGIN:VEVENT"] > MAX_EVENTS:
+        raise NotRead(f"The calendar has more than {MAX_EVENTS} events.")
+    # The library reads a calendar as a whole or not at all, so it is given each part on its own.
+    parts = [(part[1].upper(), part[0]) for part in _PART.finditer(text)]
+    tzp.use_default()  # which forgets the zones that another calendar has defined
+    for kind, part in parts:
+        if kind == "VTIMEZONE" and _known_zone(_NAME.search(part)) is None:
+            # One that is known by its name, also by Windows's, is followed much faster than its definition.
+            with suppress(*LIBRARY_ERRORS):
+                Timezone.from_ical(part)
+    reader = _Reader(zone, _known_zone(_ZONE.search(text)))
+    events = [event for kind, part in parts if kind == "VEVENT" for event in reader.read(part)]
+    reader.faults["Events that can't be read"] = lines["BEGIN:VEVENT"] - len(events)
+    if reader.unknown_zones:
+        reader.faults[f"Unknown time zones, such as {min(reader.unknown_zones)[:60]!r}"] = len(reader.unknown_zones)
+    notes = [f"{what}: {count}." for what, count in reader.faults.items() if count]
+    return events, notes if lines["END:VCALENDAR"] else [*notes, "The calendar ends before its end."]
 
 
-def occurrence_key(time: Time, *, in_days: bool) -> str:
-    """Return what tells an occurrence from the others of its event: its original start.
+def instant(time: date, zone: tzinfo) -> int:
+    """Return the instant of a time or of the beginning of a day, epoch milliseconds; in `zone` if it has none."""
+    moment = time if isinstance(time, datetime) else datetime(time.year, time.month, time.day)
+    return ((moment if moment.tzinfo else moment.replace(tzinfo=zone)) - _EPOCH) // timedelta(milliseconds=1)
 
-    Parameters
-    ----------
-    time:
-        The start.
-    in_days:
-        The event is one of whole days.
-    """
-    return time.local.date().isoformat() if in_days or time.is_date else str(time.instant())
+
+def _decode(body: bytes) -> str:
+    if body.startswith((b"\xff\xfe", b"\xfe\xff")):
+        body = body.decode("utf-16", "replace").encode()
+    # As bytes: lines may be folded within a character (section 3.1).
+    body = re.sub(rb"\n[ \t]", b"", body.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = body.decode("cp1252", "replace")
+    return text.replace("\0", "")
+
+
+def _what_else(text: str) -> str:
+    if text.lstrip().startswith("<"):
+        return "The address gives a web page, not a calendar; it may need a login, or be the page that shows it."
+    return "The source is not a calendar in iCal format."
+
+
+def _known_zone(name: re.Match[str] | None) -> tzinfo | None:
+    try:
+        return tzp.timezone(name[1]) if name else None
+    except OSError:
+        # The name is that of a folder of zones, or too long for a file.
+        return None
 
 
 class _Reader:
-    def __init__(self, zones: Zones) -> None:
-        self._zones = zones
-        self.broken = self.unruly = self.too_often = 0
+    def __init__(self, zone: tzinfo, calendars_zone: tzinfo | None) -> None:
+        self._zone = zone
+        self._walker = UTCChangingWalker(calendars_zone) if calendars_zone else None
+        self.faults = Counter[str]()
+        self.unknown_zones: set[str] = set()
 
-    def read(self, component: Component) -> Event | None:
-        """Return the event that a component describes, or None when it can't be read."""
-        try:
-            return self._event(component)
-        except ValueError:
-            self.broken += 1
-            return None
+    def read(self, text: str) -> Iterator[Event]:
+        """Yield the event that a text describes, or none when it can't be read."""
+        with suppress(*LIBRARY_ERRORS):
+            event: Any = Event.from_ical(text)
+            self._keep_sound(event)
+            event = self._walker.walk_event(event) if self._walker else event
+            self._set_end(event)
+            if not str(event.get("UID", "")).strip():
+                told = str(event.get("SUMMARY", "")), str(event.get("LOCATION", "")), str(event["DTSTART"].dt)
+                event["UID"] = "-" + sha256("\n".join(told).encode()).hexdigest()[:32]
+            yield event
 
-    def _event(self, component: Component) -> Event:
-        start = self._time(component, "DTSTART")
-        if start is None:
-            raise ValueError("an event without a start")
-        title = component.text("SUMMARY", MAX_TITLE_CHARACTERS)
-        where = component.text("LOCATION", MAX_TITLE_CHARACTERS)
-        url = component.text("URL", MAX_URL_CHARACTERS)
-        created = next((time for time, _ in self._times(component, "CREATED")), None)
-        return Event(
-            uid=component.text("UID", MAX_UID_CHARACTERS) or _made_uid(title, where, start),
-            title=title,
-            description=component.text("DESCRIPTION", MAX_DESCRIPTION_CHARACTERS),
-            where=where,
-            url=url if url.startswith(("https://", "http://")) else "",
-            start=start,
-            length=self._length(component, start),
-            rule=self._rule(component, start),
-            added=tuple((time, _period_length(time, end)) for time, end in self._times(component, "RDATE")),
-            removed=frozenset(
-                occurrence_key(time, in_days=start.is_date) for time, _ in self._times(component, "EXDATE")
-            ),
-            replaces=self._time(component, "RECURRENCE-ID"),
-            sequence=_whole(component.text("SEQUENCE", 20)),
-            cancelled=component.text("STATUS", 20).upper() == "CANCELLED",
-            created=created.instant() if created else None,
-        )
+    def _keep_sound(self, event: Any) -> None:
+        for name in (*_ONCE, *_TIMES, *_LISTS):
+            if name not in event:
+                continue
+            found = event.pop(name)
+            values = found if isinstance(found, list) else [found]
+            sound = [value for value in values if not isinstance(value, vBroken)]
+            if name in _TIMES:
+                sound = [value for value in sound if isinstance(value.dt, date)]
+                self.unknown_zones.update(value.params["TZID"] for value in sound if _has_lost_its_zone(value))
+            if name == "RRULE":
+                sound = self._followed(sound)
+            if sound:
+                event[name] = sound if name in _LISTS and len(sound) > 1 else sound[0]
+            elif name == "RECURRENCE-ID":
+                raise ValueError("a change of nobody knows what")
 
-    def _time(self, component: Component, name: str) -> Time | None:
-        """Return the time of a property without which the event makes no sense, or None without the property."""
-        found = component.first(name)
-        return read_times(found, self._zones.offset_of, self._zones.default)[0][0] if found else None
+    def _followed(self, rules: list[vRecur]) -> list[vRecur]:
+        rules = [rule for rule in rules if "FREQ" in rule and min(rule.get("INTERVAL", [1])) > 0]
+        too_often = any(_times_a_day(rule) > MAX_A_DAY for rule in rules)
+        self.faults["Events whose repetition can't be read"] += not rules
+        self.faults["Events that repeat too often, of which only the first counts"] += too_often
+        return [] if too_often else rules
 
-    def _times(self, component: Component, name: str) -> Iterator[tuple[Time, str]]:
-        """Yield the times of all properties of a name, without those that can't be read."""
-        for found in component.all(name):
-            for text in found.value.split(","):
-                try:
-                    yield from read_times(replace(found, value=text), self._zones.offset_of, self._zones.default)
-                except ValueError:
-                    continue
-
-    def _length(self, component: Component, start: Time) -> timedelta:
-        end = next((time for time, _ in self._times(component, "DTEND")), None)
-        if end is not None:
-            if start.is_date or end.is_date:
-                return max(end.local - start.local, timedelta(0))
-            return max((end.instant() - start.instant()) * timedelta(milliseconds=1), timedelta(0))
-        duration = component.first("DURATION")
-        try:
-            return max(read_duration(duration.value), timedelta(0)) if duration else timedelta(days=start.is_date)
-        except ValueError:
-            return timedelta(days=start.is_date)
-
-    def _rule(self, component: Component, start: Time) -> Rule | None:
-        found = component.first("RRULE")
-        if found is None:
-            return None
-        try:
-            return read_rule(found.value, start.offset)
-        except TooOften:
-            self.too_often += 1
-        except ValueError:
-            self.unruly += 1
-        return None
+    def _set_end(self, event: Any) -> None:
+        adapter = EventAdapter(event)
+        end = start = adapter.raw_start
+        with suppress(*LIBRARY_ERRORS):
+            # The library would exchange an end and a start after it.
+            if instant(adapter.raw_end, self._zone) >= instant(start, self._zone):
+                end = adapter.raw_end
+        event.pop("DURATION", None)
+        event["DTEND"] = vDDDTypes(end)
 
 
-def _period_length(start: Time, end: str) -> timedelta | None:
-    """Return the length of a period whose end, or length, follows its start; None for what is no period."""
-    try:
-        if end.lstrip("+-").startswith("P"):
-            return max(read_duration(end), timedelta(0))
-        until = read_time(end, start.offset).instant() if end else start.instant()
-        return max((until - start.instant()) * timedelta(milliseconds=1), timedelta(0)) if end else None
-    except ValueError:
-        return None
+def _has_lost_its_zone(time: Any) -> bool:
+    return "TZID" in time.params and isinstance(time.dt, datetime) and time.dt.tzinfo is None
 
 
-def _made_uid(title: str, where: str, start: Time) -> str:
-    text = "\n".join((title, where, start.local.isoformat()))
-    return "-" + sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def _whole(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() else 0
+def _times_a_day(rule: vRecur) -> int:
+    frequency = str(rule["FREQ"][0]).upper()
+    if frequency in ("SECONDLY", "MINUTELY"):
+        return MAX_A_DAY + 1
+    hours = len(rule.get("BYHOUR", ())) or (24 if frequency == "HOURLY" else 1)
+    return hours * (len(rule.get("BYMINUTE", ())) or 1) * (len(rule.get("BYSECOND", ())) or 1)

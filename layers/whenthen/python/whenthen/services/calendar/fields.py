@@ -1,10 +1,10 @@
 """Fields of the calendar service."""
 
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints
 
+from whenthen.services.addresses import web_address
 from whenthen.services.checking import PolledFields
 from whenthen.services.zones import Zone
 
@@ -16,16 +16,7 @@ def _calendar_address(url: str) -> str:
     # What calendar programs write for an address to subscribe to.
     if scheme.lower() in ("webcal", "webcals"):
         url = f"https{separator}{rest}"
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname
-    except ValueError as error:
-        raise ValueError("must be the web address of a calendar") from error
-    if parts.scheme not in ("http", "https") or not host:
-        raise ValueError("must be a web address that begins with https://, http:// or webcal://")
-    if parts.username is not None or parts.password is not None:
-        raise ValueError("must not hold a user name or password; use the calendar's secret address")
-    return url
+    return web_address(url)
 
 
 class CalendarFields(PolledFields):

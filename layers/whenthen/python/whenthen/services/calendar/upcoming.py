@@ -18,8 +18,6 @@ MAX_REMEMBERED = 200
 MAX_REMEMBERED_BYTES = 12 * 1024
 """Bounds of a position, which is small. A calendar that is fuller is read again more often."""
 
-MAX_DESCRIPTION_CHARACTERS = 500
-
 
 @dataclass(frozen=True, slots=True)
 class Upcoming:
