@@ -4,6 +4,7 @@ import pytest
 
 from tests.support.embedded import House
 from whenthen.engine import keys
+from whenthen.services.registry import SERVICES
 from whenthen.store.errors import Conflict, NotReady, StoreError, Unreachable
 from whenthen.store.keys import add_user
 
@@ -94,7 +95,7 @@ def test_the_database_is_down(house: House, error: StoreError, retry_after: str 
 
 def test_the_catalogue(shared: House) -> None:
     items = {item["service"]: item for item in shared.call("GET", "/services").json()["items"]}
-    assert set(items) == {"webhooks", "notifications"}
+    assert set(items) == set(SERVICES)
     assert [trigger["trigger"] for trigger in items["webhooks"]["triggers"]] == ["event", "json_event"]
     assert items["webhooks"]["actions"][0]["fields"]["properties"]["url"]["type"] == "string"
     assert items["webhooks"]["triggers"][0]["ingredients"][1]["ingredient"] == "Value1"

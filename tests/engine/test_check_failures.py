@@ -9,10 +9,12 @@ import time_machine
 from tests.support.embedded import START, Json, notification
 from tests.support.listing import Listing
 from tests.support.processes import free_port
-from tests.support.sink import Reply
+from tests.support.sink import Reply, Sink
 from whenthen.clock import Deadline
+from whenthen.engine import reservation
 from whenthen.engine.orders import Order
-from whenthen.store.errors import Unreachable
+from whenthen.services.registry import SERVICES
+from whenthen.store.errors import ScriptTooLong, Unreachable
 
 DOWN = Reply(status=500)
 GONE = Reply(status=404)
@@ -242,3 +244,118 @@ def test_hostile_texts_are_stored_as_well_as_they_can_be(listing: Listing, clock
     assert {"List: nul", "List: ?lone", 'List: "; DROP TABLE checks; --', "List: {{Name}}"} <= set(messages)
     (cut,) = [item for item in listing.house.activity() if item["state"] == "failed"]
     assert 20_000 < len(listing.house.execution(cut["execution_id"])["ingredients"]["Name"]) < 128 * 1024
+
+
+def test_b06_a_host_is_held_as_long_as_it_asked_and_no_longer(listing: Listing, clock: time_machine.Traveller) -> None:
+    """Given a slow trigger that is told to wait 5 seconds, then its own day does not hold the quick one back."""
+    slow = listing.make(name="slow", fields={"interval_minutes": 1440})
+    quick = Listing(listing.house, listing.sink, "/quick")
+    quick.make(name="quick")
+    listing.reply(Reply(status=429, headers=(("Retry-After", "5"),)))
+    later(clock, 1)
+    listing.house.call("POST", f"/applets/{slow['id']}/check")
+    quick.show("a")
+    later(clock, 5)
+    listing.house.check()
+    assert listing.house.messages() == ["quick: a"]
+
+
+def test_b06_the_host_that_answered_is_held_and_no_other(listing: Listing, clock: time_machine.Traveller) -> None:
+    """Given a redirect to a host that wants to be left alone, then the one that redirects is not held."""
+    with Sink() as elsewhere:
+        target = elsewhere.url.replace("127.0.0.1", "localhost") + "/busy"
+        elsewhere.reply("/busy", [Reply(status=429, headers=(("Retry-After", "86400"),))])
+        redirecting = Listing(listing.house, listing.sink, "/redirecting")
+        redirecting.reply(Reply(status=302, headers=(("Location", target),)))
+        redirecting.make(name="redirecting")
+        listing.make()
+        listing.show("a")
+        later(clock, 5)
+        listing.house.check()
+        assert listing.house.messages() == ["List: a"]
+
+
+def test_what_can_never_be_stored_is_told(
+    listing: Listing, clock: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    applet = listing.make()
+    listing.show("a")
+    later(clock, 5)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise ScriptTooLong
+
+    with monkeypatch.context() as patch:
+        patch.setattr(reservation, "reserve_events", refuse)
+        listing.house.check()
+    checked = listing.checked(applet)
+    assert (checked["state"], checked["failures"]) == ("failing", 1)
+    assert "can't be stored" in checked["message"]
+    later(clock, 5)
+    listing.house.check()
+    assert listing.house.messages() == ["List: a"]
+
+
+def test_many_large_items_for_many_applets_fit(listing: Listing, clock: time_machine.Traveller) -> None:
+    """Each character takes 12 in the request, and each applet has a copy of what is short."""
+    for name in ("one", "two", "three"):
+        listing.make(name=name)
+    listing.show(*[f"{number}" + "\U0001f6aa" * 1000 for number in range(40)], *[f"n{n}" for n in range(9000)][::-1])
+    fired = 0
+    for _ in range(2):
+        later(clock, 5)
+        fired += sum(report.fired for report in listing.house.check())
+    assert fired == 100
+    assert all(
+        not item["failures"]
+        for item in [listing.checked(a) for a in listing.house.call("GET", "/applets").json()["items"]]
+    )
+
+
+def test_checks_that_never_end_look_overdue(listing: Listing, clock: time_machine.Traveller) -> None:
+    """A25: given a poller that dies over every order, then the claims do not hide it."""
+    applet = listing.make()
+    for _ in range(4):
+        later(clock, 5)
+        listing.house.tick()
+        while received := listing.house.orders.receive(wait_seconds=0):
+            for item in received:
+                listing.house.orders.delete(item)
+    assert listing.checked(applet)["state"] == "overdue"
+
+
+@pytest.mark.parametrize("fields", ['{"url": 5}', '{"url": "x", "surprise": "TOP-SECRET"}', "{}", "no JSON"])
+def test_fields_that_are_no_longer_valid(
+    listing: Listing, clock: time_machine.Traveller, caplog: pytest.LogCaptureFixture, fields: str
+) -> None:
+    """Given a service that has become stricter, then it is told, others go on, and the applet can be turned off."""
+    applet = listing.make()
+    other = Listing(listing.house, listing.sink, "/other")
+    other.make(name="other")
+    other.show("a")
+    listing.house.table(
+        f"UPDATE triggers SET fields = '{fields}' WHERE trigger_id = "
+        f"(SELECT trigger_id FROM applets WHERE applet_id = '{applet['id']}')"
+    )
+    later(clock, 5)
+    listing.house.check()
+    assert listing.house.messages() == ["other: a"]
+    checked = listing.checked(applet)
+    assert (checked["state"], checked["failures"]) == ("failing", 1)
+    assert "not valid any more" in checked["message"]
+    assert "TOP-SECRET" not in caplog.text
+    assert listing.house.call("PATCH", f"/applets/{applet['id']}", {"enabled": False}).status_code == 200
+    assert listing.checked(applet)["state"] == "off"
+
+
+def test_an_applet_whose_service_is_gone_can_be_turned_off(
+    listing: Listing, clock: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    applet = listing.make()
+    monkeypatch.delitem(SERVICES, "listing")
+    later(clock, 5)
+    listing.house.check()
+    assert "can be checked" in listing.checked(applet)["message"]
+    path = f"/applets/{applet['id']}"
+    assert listing.house.call("PATCH", path, {"enabled": False}).status_code == 200
+    assert listing.house.call("DELETE", path).status_code == 204

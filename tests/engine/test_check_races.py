@@ -93,6 +93,22 @@ def test_an_order_that_comes_twice_and_one_that_comes_late(listing: Listing, clo
     assert listing.house.messages() == ["List: a"]
 
 
+def test_an_old_order_beside_the_valid_one(listing: Listing, clock: time_machine.Traveller) -> None:
+    """Given a redelivered order in the same batch, in either place, then the valid one is done."""
+    listing.make()
+    run = listing.house.runtime.checks.run
+    for number, old_first in enumerate((True, False)):
+        listing.show(*[f"n{n}" for n in range(number + 1)])
+        later(clock, 5)
+        listing.house.tick()
+        (old,) = orders(listing.house)
+        later(clock, 6)
+        listing.house.tick()
+        (new,) = orders(listing.house)
+        reports = run([old, new] if old_first else [new, old], Deadline(30))
+        assert [report.fired for report in reports] == [1]
+
+
 def test_a_lost_order_is_made_again_when_its_claim_has_run_out(listing: Listing, clock: time_machine.Traveller) -> None:
     listing.make()
     listing.show("a")
@@ -166,6 +182,41 @@ def test_who_joins_or_leaves_in_the_middle_of_a_check(listing: Listing, clock: t
     later(clock, 6)
     house.check()
     assert sorted(house.messages()) == ["joins: b", "stays: a", "stays: b"]
+
+
+def test_who_joins_while_many_wait_gets_none_of_them(house: House, listing: Listing) -> None:
+    """Given 120 new names, of which one check lets 50 fire, when a second applet joins, then all are the first's."""
+    one = listing.make(name="one")
+    listing.show(*names(120))
+    listing.make(name="two")
+    house.check(now_ms() + 6 * 60_000)
+    found = house.activity(limit="200")
+    assert [item["applet_id"] for item in found] == [one["id"]] * 120
+
+
+def test_who_listened_leaves_while_another_joins(house: House, listing: Listing) -> None:
+    """Given that the only listener is turned off in the middle, then the new one still begins at its making."""
+    one = listing.make(name="one")
+    listing.show("before")
+    during_fetch(house, lambda: house.call("PATCH", f"/applets/{one['id']}", {"enabled": False}))
+    two = listing.make(name="two")
+    assert listing.checked(two)["state"] == "ok"
+    listing.show("after", "before")
+    house.check(now_ms() + 6 * 60_000)
+    assert house.messages() == ["two: after"]
+
+
+def test_two_made_at_once_of_which_one_is_first(house: House, listing: Listing) -> None:
+    """Given a name between the two first looks, then it is news to the one that was made before it."""
+
+    def another() -> None:
+        listing.make(name="first")
+        listing.show("between")
+
+    during_fetch(house, another)
+    listing.make(name="second")
+    house.check(now_ms() + 6 * 60_000)
+    assert house.messages() == ["first: between"]
 
 
 def test_a_rename_in_the_middle_of_a_check_loses_nothing(listing: Listing, clock: time_machine.Traveller) -> None:
@@ -275,7 +326,7 @@ def test_what_a_tick_has_no_time_for_is_next_in_line(house: House, listing: List
     for _ in range(3):
         house.runtime.checks.tick(instant, Short())
         found.append([order.check_id for order in orders(house)])
-    assert found == [expected[:30], expected[30:60], expected[60:90]]
+    assert found == [expected[:20], expected[20:40], expected[40:60]]
 
 
 @pytest.mark.parametrize(

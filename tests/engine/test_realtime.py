@@ -155,6 +155,15 @@ def test_a_thousand_entries(house: House, sink: Sink) -> None:
     assert check(house) == 70
 
 
+def test_a_stranger_costs_little(house: House) -> None:
+    """Given a thousand identities and a key that opens none of the first, then the rest is not read."""
+    notify(house, "wrong")
+    house.database.sent.clear()
+    entries = [{"trigger_identity": f"x{number}"} for number in range(MAX_ENTRIES)]
+    assert notify(house, "wrong", *entries).status_code == 401
+    assert len(house.database.sent) <= 2
+
+
 def test_a_notification_during_a_check_asks_for_another(house: House, sink: Sink) -> None:
     applet = make(house, sink)
     named = identity(house, applet)

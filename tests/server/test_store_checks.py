@@ -60,6 +60,19 @@ def make(place: Place, *check_ids: str, at: int = T0, offline: bool = False, hos
     place.boundary()
 
 
+def fresh(**changes: object) -> CheckRow:
+    """A check that nothing has happened to but these changes."""
+    return CheckRow(**{  # type: ignore[arg-type]
+        "check_id": "t", "offline": False, "host": "a.example", "next_check_at": T0, "claim": "", "lease_until": 0,
+        "held_until": 0, "poked": False, "checked_at": None, "failures": 0, "result": "",
+    } | changes)  # fmt: skip
+
+
+def due(database: Database, now: int) -> tuple[list[str], list[str]]:
+    """What is due, offline and not."""
+    return list_due_checks(database, now, offline=True), list_due_checks(database, now, offline=False)
+
+
 def row(database: Database, check_id: str = "t") -> CheckRow:
     return read_checks(database, [check_id])[check_id]
 
@@ -79,9 +92,9 @@ def test_a_new_check_is_not_due_until_somebody_listens(place: Place) -> None:
     insert_check(script, "t", offline=False, host="a.example")
     run(place.database, script)
     place.boundary()
-    assert row(place.database) == CheckRow("t", False, "a.example", None, "", False, None, 0, "")
+    assert row(place.database) == fresh(next_check_at=None)
     assert read_positions(place.database, ["t"]) == {"t": ""}
-    assert list_due_checks(place.database, T0 * 2) == ([], [])
+    assert due(place.database, T0 * 2) == ([], [])
     assert claim(place.database, "t", now=T0 * 2) == {}
     assert take_check(place.database, "t", claim="mine", lease_until=T0) is None
     assert take_check(place.database, "nothing", claim="mine", lease_until=T0) is None
@@ -94,7 +107,7 @@ def test_a_new_check_is_not_due_until_somebody_listens(place: Place) -> None:
 def test_due_checks_come_oldest_first_and_offline_ones_before_all(place: Place) -> None:
     for check_id, at, offline in (("b", 2, False), ("a", 1, False), ("d", 3, True), ("c", 2, True), ("z", 9, True)):
         make(place, check_id, at=T0 + at, offline=offline)
-    assert list_due_checks(place.database, T0 + 3) == (["c", "d"], ["a", "b"])
+    assert due(place.database, T0 + 3) == (["c", "d"], ["a", "b"])
 
 
 def test_a_claim_holds_against_other_claims(place: Place) -> None:
@@ -124,7 +137,7 @@ def test_the_end_of_a_check(place: Place) -> None:
     claim(place.database, "t")
     place.boundary()
     end(place.database, now=T0 + 1, failures=2)
-    assert row(place.database) == CheckRow("t", False, "a.example", T0 + 1 + 5 * MINUTE, "", False, T0 + 1, 2, "fine")
+    assert row(place.database) == fresh(next_check_at=T0 + 1 + 5 * MINUTE, checked_at=T0 + 1, failures=2, result="fine")
     with pytest.raises(GuardFailed):
         end(place.database)
 
@@ -152,7 +165,7 @@ def test_taking_a_check(place: Place) -> None:
     place.boundary()
     taken = take_check(place.database, "t", claim="mine", lease_until=T0 + MINUTE)
     assert taken is not None
-    assert (taken.claim, taken.next_check_at) == ("mine", T0 + MINUTE)
+    assert (taken.claim, taken.lease_until) == ("mine", T0 + MINUTE)
     assert take_check(place.database, "t", claim="other", lease_until=T0 + MINUTE) is not None
     with pytest.raises(GuardFailed):
         end(place.database)
@@ -161,10 +174,10 @@ def test_taking_a_check(place: Place) -> None:
 def test_giving_back(place: Place) -> None:
     make(place, "t")
     claim(place.database, "t")
-    release(place.database, ["t"], claim="other", now=T0)
+    release(place.database, ["t"], claim="other")
     assert row(place.database).claim == "mine"
-    release(place.database, ["t"], claim="mine", now=T0 + 1)
-    assert (row(place.database).claim, row(place.database).next_check_at) == ("", T0 + 1)
+    release(place.database, ["t"], claim="mine")
+    assert row(place.database) == fresh()
 
 
 def test_a_poke_makes_it_due(place: Place) -> None:
@@ -176,7 +189,7 @@ def test_a_poke_makes_it_due(place: Place) -> None:
     poke(script, "off", T0)
     run(place.database, script)
     place.boundary()
-    assert list_due_checks(place.database, T0) == ([], ["t"])
+    assert due(place.database, T0) == ([], ["t"])
     assert row(place.database, "off").next_check_at is None
 
 
@@ -201,14 +214,14 @@ def test_starting_and_stopping_ends_what_is_under_way(place: Place) -> None:
     start(script, "t", position="{}", next_check_at=T0 + 1, checked_at=T0, result="began")
     run(place.database, script)
     place.boundary()
-    assert row(place.database) == CheckRow("t", False, "a.example", T0 + 1, "", False, T0, 0, "began")
+    assert row(place.database) == fresh(next_check_at=T0 + 1, checked_at=T0, result="began")
     assert read_positions(place.database, ["t"]) == {"t": "{}"}
     with pytest.raises(GuardFailed):
         end(place.database)
     script = Script()
     stop(script, "t")
     run(place.database, script)
-    assert list_due_checks(place.database, T0 * 2) == ([], [])
+    assert due(place.database, T0 * 2) == ([], [])
 
 
 def test_a_host_is_held(place: Place) -> None:
@@ -230,6 +243,37 @@ def test_a_host_is_held(place: Place) -> None:
         "elsewhere": T0,
     }
     assert row(place.database, "claimed").claim == "mine"
+
+
+def test_what_is_under_way_ends_with_the_hold_of_its_host(place: Place) -> None:
+    make(place, "t")
+    claim(place.database, "t")
+    script = Script()
+    hold_host(script, "a.example", T0 + 50 * MINUTE)
+    poke(script, "t", T0)
+    run(place.database, script)
+    place.boundary()
+    end(place.database, now=T0 + 1)
+    assert row(place.database).next_check_at == T0 + 50 * MINUTE
+    script = Script()
+    poke(script, "t", T0 + 49 * MINUTE)
+    run(place.database, script)
+    assert row(place.database).next_check_at == T0 + 50 * MINUTE
+    script = Script()
+    hold_host(script, "a.example", T0 + 40 * MINUTE)
+    run(place.database, script)
+    assert row(place.database).held_until == T0 + 50 * MINUTE
+
+
+def test_what_a_wrong_clock_has_put_off_is_due_again(place: Place) -> None:
+    """Given a check that is not due for a year, which no interval allows, then it is due, unless it is a schedule."""
+    year = 365 * 24 * 60 * MINUTE
+    make(place, "polled", at=T0 + year)
+    make(place, "schedule", at=T0 + year, offline=True)
+    make(place, "tomorrow", at=T0 + 24 * 60 * MINUTE)
+    assert due(place.database, T0) == ([], ["polled"])
+    assert claim(place.database, "polled", "schedule", "tomorrow").keys() == {"polled"}
+    assert due(place.database, T0) == ([], [])
 
 
 def test_many_rows_keep_their_texts(place: Place) -> None:

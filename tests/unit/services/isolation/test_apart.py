@@ -11,7 +11,7 @@ from tests.unit.services.feed.conftest import FIXTURES
 from whenthen.services.feed.feeds import Feed
 from whenthen.services.feed.reading import read_feed
 from whenthen.services.isolation import apart
-from whenthen.services.isolation.errors import TOO_HARD, NotRead
+from whenthen.services.isolation.errors import TOO_BUSY, TOO_HARD, NotRead
 
 URL = "https://base.example/dir/feed"
 
@@ -129,11 +129,29 @@ def test_a_document_of_several_triggers_is_read_once(monkeypatch: pytest.MonkeyP
     read_feed_apart(rss(b"<guid>once</guid>"), "", f"{URL}2")
     read_feed_apart(rss(b"<guid>once</guid>"), "text/xml", URL)
     assert len(calls) == 3
-    # What can't be read is tried again.
+    # What can't be read is not tried again either.
     for _ in range(2):
         with pytest.raises(NotRead):
             read_feed_apart(b"<urlset/>", "", URL)
-    assert len(calls) == 5
+    assert len(calls) == 4
+
+
+def test_what_is_too_hard_once_is_so_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "WALL_SECONDS", 0.001)
+    body = rss(b"<guid>hard</guid>")
+    with pytest.raises(NotRead):
+        read_feed_apart(body, "", URL)
+    monkeypatch.setattr(apart, "WALL_SECONDS", 12)
+    with pytest.raises(NotRead) as raised:
+        read_feed_apart(body, "", URL)
+    assert str(raised.value) == TOO_HARD
+
+
+def test_waiting_for_a_turn_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "WAIT_SECONDS", 0.01)
+    with apart._AT_ONCE, apart._AT_ONCE, pytest.raises(NotRead) as raised:
+        read_feed_apart(rss(b"<guid>turn</guid>"), "", URL)
+    assert str(raised.value) == TOO_BUSY
 
 
 def test_what_is_remembered_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:

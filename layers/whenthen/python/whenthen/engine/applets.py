@@ -11,7 +11,7 @@ from whenthen.engine.identity import trigger_id
 from whenthen.engine.listening import catch_up, listen, make_trigger, stop_listening
 from whenthen.engine.validation import validate
 from whenthen.errors import NotFound, Stale
-from whenthen.model.applet import Applet
+from whenthen.model.applet import Applet, TriggerRef
 from whenthen.services.zones import DEFAULT_ZONE
 from whenthen.store import applets as store
 from whenthen.store.applets import AppletRow
@@ -67,9 +67,10 @@ def create(database: Database, owner_id: str, applet: Applet, *, checks: Checks 
     row = AppletRow(applet_id, owner_id, identity, applet.model_dump_json(), applet.enabled, 1, now, now, None)
 
     def unit() -> AppletRow:
+        beginning = catch_up(database, row, checks, must_work=True)
         script = Script()
         store.insert_applet(script, row)
-        listen(database, script, row, beginning)
+        listen(database, script, row, beginning, checks)
         try:
             database.execute(script.sql)
         except Duplicate as error:
@@ -79,7 +80,6 @@ def create(database: Database, owner_id: str, applet: Applet, *, checks: Checks 
         return row
 
     make_trigger(database, row, applet, checks)
-    beginning = catch_up(database, row, checks, must_work=True)
     return run_unit(unit, deadline=Deadline(_TIMEOUT_SECONDS), repeatable=True)
 
 
@@ -110,7 +110,8 @@ def update(
     Stale
         The applet's version is not `seen_version`.
     """
-    applet = _validate(database, owner_id, applet)
+    known = parse(get(database, owner_id, applet_id)).trigger
+    applet = _validate(database, owner_id, applet, known=known)
     identity = trigger_id(owner_id, applet.trigger.service, applet.trigger.trigger, applet.trigger.fields)
 
     def change(row: AppletRow) -> AppletRow:
@@ -152,15 +153,15 @@ def _change(
         store.update_applet(script, new, seen_version=old.version)
         if new.trigger_id != old.trigger_id:
             stop_listening(database, script, old)
-        listen(database, script, new, beginning)
+        listen(database, script, new, beginning, checks)
         database.execute(script.sql)
         return new
 
     return run_unit(unit, deadline=Deadline(_TIMEOUT_SECONDS), repeatable=False)
 
 
-def _validate(database: Database, owner_id: str, applet: Applet) -> Applet:
-    return validate(applet, zone=find_zone(database, owner_id) or DEFAULT_ZONE)
+def _validate(database: Database, owner_id: str, applet: Applet, *, known: TriggerRef | None = None) -> Applet:
+    return validate(applet, zone=find_zone(database, owner_id) or DEFAULT_ZONE, known=known)
 
 
 def definition_json(applet: Applet) -> dict[str, Any]:

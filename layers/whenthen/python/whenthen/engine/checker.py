@@ -8,7 +8,7 @@ from types import MappingProxyType
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine.found import NewEvent, new_event, storable_note
 from whenthen.engine.identity import event_id
-from whenthen.engine.intervals import after_failure, after_success
+from whenthen.engine.intervals import LONGEST_WISH_MS, after_failure, after_success
 from whenthen.engine.positions import Position, next_position
 from whenthen.engine.reservation import ClaimLost, Known, Reservation
 from whenthen.engine.sources import Sources, interval_minutes
@@ -17,7 +17,7 @@ from whenthen.queues import Queue
 from whenthen.services.checking import CheckFailed, Found
 from whenthen.store.checks import CheckRow, hold_host, record, write_position
 from whenthen.store.database import Database
-from whenthen.store.errors import Conflict
+from whenthen.store.errors import Conflict, InvalidText, ScriptTooLong
 from whenthen.store.events import remember_events
 from whenthen.store.statements import Script
 from whenthen.store.triggers import TriggerRow
@@ -39,9 +39,10 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """How a check went: `fired` new events; `failure` in words for the owner, empty when it went well."""
+    """How a check went: `fired` new events, `waiting` ones for the next check; `failure` in words, if it failed."""
 
     fired: int = 0
+    waiting: int = 0
     failure: str = ""
 
 
@@ -125,13 +126,18 @@ class Checker:
                 position = next_position(None, found.position, list(events))
                 self._finish(reservation, claimed, [], position, found, now, seen=events)
                 return CheckReport()
-            return CheckReport(fired=self._fire(reservation, claimed, old, found, now))
+            return self._fire(reservation, claimed, old, found, now)
+        except (ScriptTooLong, InvalidText) as error:
+            # Found again and again, it would be refused again and again: the owner has to know.
+            failure = CheckFailed(f"What was found can't be stored: {error}")
+            self._fail(reservation, claimed, failure, now)
+            return CheckReport(fired=reservation.stored, failure=str(failure))
         except ClaimLost:
             logger.info("the check of %s was taken over, or nobody listens any more", claimed.trigger.trigger_id)
             return CheckReport(failure="The check was taken over by another, or nobody listens any more.")
 
-    def _fire(self, reservation: Reservation, claimed: Claimed, old: Position, found: Found, now: int) -> int:
-        """Store the new events among `found` and return how many there were."""
+    def _fire(self, reservation: Reservation, claimed: Claimed, old: Position, found: Found, now: int) -> CheckReport:
+        """Store the new events among `found`."""
         events = _events(claimed.trigger, found)
         unseen = old.unseen(events)
         while True:
@@ -155,7 +161,7 @@ class Checker:
                     raise Conflict from None
                 unseen = [identity for identity in unseen if identity not in known]
                 continue
-            return len(firing)
+            return CheckReport(fired=reservation.stored, waiting=len(waiting))
 
     def _finish(
         self,
@@ -196,8 +202,8 @@ class Checker:
         at = after_failure(now, interval_minutes(claimed.trigger), failures, retry_at=error.retry_at)
 
         def finish(script: Script) -> None:
-            if error.retry_at is not None and row.host:
-                hold_host(script, row.host, at)
+            if error.retry_at is not None and error.host:
+                hold_host(script, error.host, min(error.retry_at, now + LONGEST_WISH_MS))
             record(script, row.check_id, claim=row.claim, now=now, next_check_at=at, failures=failures, result=words)
 
         for _ in reservation.store([], finish):

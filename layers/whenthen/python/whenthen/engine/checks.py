@@ -60,14 +60,17 @@ class Checks:
             The database can't do it now; the next tick does.
         """
         count = 0
-        offline, others = list_due_checks(self._database, now)
+        orders = self._orders()
+        # Passing on is quick; what is done here may take all the time there is.
+        others = list_due_checks(self._database, now, offline=False)
+        for rows in self._claim_in_chunks(others, now, LEASE_MS, deadline):
+            count += len(rows)
+            send_orders(self._database, orders, rows, now)
+        offline = list_due_checks(self._database, now, offline=True)
         for rows in self._claim_in_chunks(offline, now, OFFLINE_LEASE_MS, deadline):
             count += len(rows)
             for claimed in self._read(rows):
                 self._do(claimed, now, deadline)
-        for rows in self._claim_in_chunks(others, now, LEASE_MS, deadline):
-            count += len(rows)
-            send_orders(self._database, self._orders(), rows, now)
         return count
 
     def _claim_in_chunks(
@@ -90,17 +93,16 @@ class Checks:
         StoreError
             The database can't be asked now: the checks are due again when their claims have run out.
         """
-        wanted = {order.check_id: order for order in orders}
-        rows = {
-            check_id: row
-            for check_id, row in read_checks(self._database, list(wanted)).items()
-            if row.claim == wanted[check_id].claim
-        }
+        wanted = {(order.check_id, order.claim): order.now for order in orders}
+        found = read_checks(self._database, list(dict.fromkeys(order.check_id for order in orders)))
+        rows = {check_id: row for check_id, row in found.items() if (check_id, row.claim) in wanted}
         if not rows:
             return []
         claimed = self._read(rows)
         with ThreadPoolExecutor(len(claimed), thread_name_prefix="check") as pool:
-            return list(pool.map(lambda item: self._do(item, wanted[item.row.check_id].now, deadline), claimed))
+            return list(
+                pool.map(lambda item: self._do(item, wanted[item.row.check_id, item.row.claim], deadline), claimed)
+            )
 
     def begin(self, trigger: TriggerRow, deadline: Deadline) -> Beginning:
         """Ask a trigger's source for the first time, now. Raises as `Checker.begin`."""
@@ -147,3 +149,7 @@ class Checks:
         except WhenthenError as error:
             logger.warning("the check of %s could not be recorded: %s", claimed.row.check_id, error)
             return CheckReport(failure=str(error))
+        except Exception as error:  # noqa: BLE001
+            # The others of its batch are not to suffer. The words may hold a field's value.
+            logger.error("the check of %s broke off: %s", claimed.row.check_id, type(error).__name__)
+            return CheckReport(failure="The check broke off for a reason of its own.")

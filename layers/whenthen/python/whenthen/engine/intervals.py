@@ -8,6 +8,9 @@ LONGEST_WISH_MS = 24 * 60 * 60_000
 
 _MINUTE_MS = 60_000
 
+_LATEST_MS = 253_370_764_800_000
+"""The year 9999."""
+
 
 def after_success(now: int, interval_minutes: int, *, wanted: int | None, not_before: int | None) -> int:
     """Return the next check's instant, epoch milliseconds.
@@ -24,7 +27,7 @@ def after_success(now: int, interval_minutes: int, *, wanted: int | None, not_be
         The publisher's wish, or None; one of more than a day counts as a day.
     """
     at = _whole_minute(now) + interval_minutes * _MINUTE_MS if wanted is None else wanted
-    return max(at, min(not_before or 0, now + LONGEST_WISH_MS))
+    return min(max(at, min(not_before or 0, now + LONGEST_WISH_MS)), _LATEST_MS)
 
 
 def after_failure(now: int, interval_minutes: int, failures: int, *, retry_at: int | None) -> int:
@@ -34,7 +37,8 @@ def after_failure(now: int, interval_minutes: int, failures: int, *, retry_at: i
     """
     ceiling = max(interval_minutes, LONGEST_WAIT_MINUTES)
     minutes = min(interval_minutes << min(failures - 1, 16), ceiling)
-    return max(_whole_minute(now) + minutes * _MINUTE_MS, min(retry_at or 0, now + LONGEST_WISH_MS))
+    at = _whole_minute(now) + minutes * _MINUTE_MS
+    return min(max(at, min(retry_at or 0, now + LONGEST_WISH_MS)), _LATEST_MS)
 
 
 def _whole_minute(ms: int) -> int:

@@ -14,7 +14,7 @@ from whenthen.store.database import Database
 from whenthen.store.errors import GuardFailed
 from whenthen.store.events import remember_events
 from whenthen.store.statements import Script
-from whenthen.store.triggers import TriggerRow, insert_trigger, set_listeners
+from whenthen.store.triggers import TriggerRow, guard, insert_trigger, set_listeners
 from whenthen.store.triggers import find_trigger as find_trigger_row
 from whenthen.store.units import run_unit
 
@@ -23,6 +23,7 @@ MAX_LISTENERS = 60
 
 _TIMEOUT_SECONDS = 10.0
 _ASK_SECONDS = 15.0
+_SEEN_IN_SCRIPT = 1000
 
 
 def make_trigger(database: Database, row: AppletRow, applet: Applet, checks: Checks | None) -> None:
@@ -66,7 +67,10 @@ def catch_up(database: Database, row: AppletRow, checks: Checks | None, *, must_
     if checks is None or not _is_checked(trigger) or row.applet_id in trigger.listeners:
         return None
     if row.enabled and trigger.listeners:
-        checks.check_now(trigger.trigger_id, Deadline(_ASK_SECONDS))
+        deadline = Deadline(_ASK_SECONDS)
+        # Again while there is more than one check lets fire: all of it is of before.
+        while (report := checks.check_now(trigger.trigger_id, deadline)) is not None and report.waiting:
+            pass
         return None
     if not row.enabled and not must_work:
         return None
@@ -79,15 +83,29 @@ def catch_up(database: Database, row: AppletRow, checks: Checks | None, *, must_
         return checks.begin_later(trigger, error)
 
 
-def listen(database: Database, script: Script, row: AppletRow, beginning: Beginning | None) -> None:
+def listen(
+    database: Database, script: Script, row: AppletRow, beginning: Beginning | None, checks: Checks | None
+) -> None:
     """Add to `script` that the applet listens to its trigger exactly when it is on.
+
+    Parameters
+    ----------
+    beginning:
+        What `catch_up` returned.
 
     Raises
     ------
     FieldError
         `MAX_LISTENERS` listen already.
+    GuardFailed
+        Since `catch_up` looked the first one has begun to listen, or the last one has stopped: look again.
     """
     trigger = _trigger_of(database, row)
+    if row.enabled and checks is not None and _is_checked(trigger) and row.applet_id not in trigger.listeners:
+        if bool(trigger.listeners) != (beginning is None):
+            raise GuardFailed("listeners")
+        if beginning is not None:
+            _remember(database, trigger, beginning)
     others = tuple(listener for listener in trigger.listeners if listener != row.applet_id)
     if row.enabled and len(others) >= MAX_LISTENERS:
         raise FieldError("trigger", f"{MAX_LISTENERS} applets that are on have this trigger already; that is the most")
@@ -107,8 +125,6 @@ def _set(script: Script, trigger: TriggerRow, listeners: tuple[str, ...], beginn
     if not listeners:
         check_store.stop(script, trigger.trigger_id)
     elif not trigger.listeners:
-        if beginning is not None:
-            remember_events(script, trigger.trigger_id, beginning.seen, now_ms())
         check_store.start(
             script,
             trigger.trigger_id,
@@ -118,6 +134,17 @@ def _set(script: Script, trigger: TriggerRow, listeners: tuple[str, ...], beginn
             failures=beginning.failures if beginning else 0,
             result=beginning.result if beginning else "",
         )
+
+
+def _remember(database: Database, trigger: TriggerRow, beginning: Beginning) -> None:
+    """Store what the source shows already as seen, before anybody listens; refused as soon as somebody does."""
+    ids = list(beginning.seen)
+    for start in range(0, len(ids), _SEEN_IN_SCRIPT):
+        script = Script()
+        seen = {event_id: beginning.seen[event_id] for event_id in ids[start : start + _SEEN_IN_SCRIPT]}
+        remember_events(script, trigger.trigger_id, seen, now_ms())
+        guard(script, trigger)
+        database.execute(script.sql)
 
 
 def _is_checked(trigger: TriggerRow) -> bool:

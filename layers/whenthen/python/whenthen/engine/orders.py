@@ -54,7 +54,7 @@ def new_claim() -> str:
 
 
 def send_orders(database: Database, queue: Queue, rows: Mapping[str, CheckRow], now: int) -> None:
-    """Pass on checks that one claim holds; a queue that can't be reached is logged, and they are due again at `now`.
+    """Pass on checks that one claim holds; a queue that can't be reached is logged, and they stay due.
 
     Raises
     ------
@@ -65,4 +65,4 @@ def send_orders(database: Database, queue: Queue, rows: Mapping[str, CheckRow], 
         queue.send([Order(row.check_id, row.claim, now).to_json() for row in rows.values()])
     except Unavailable as error:
         logger.warning("%d checks are put off: %s", len(rows), error)
-        release(database, list(rows), claim=next(iter(rows.values())).claim, now=now)
+        release(database, list(rows), claim=next(iter(rows.values())).claim)

@@ -1,5 +1,6 @@
 """What a check has found becomes events and executions, in bounded scripts (DESIGN.md 2, step 2)."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -11,14 +12,15 @@ from whenthen.store.checks import keep
 from whenthen.store.database import Database
 from whenthen.store.errors import Conflict, Duplicate, GuardFailed, MissingTable
 from whenthen.store.events import EventRow, read_events, reserve_events
-from whenthen.store.executions import NewExecution, reserve_executions
+from whenthen.store.executions import COPIED_INGREDIENTS, NewExecution, reserve_executions
 from whenthen.store.slots import open_slot, slot_at
 from whenthen.store.statements import MAX_SELECTS, Script
 from whenthen.store.triggers import TriggerRow, find_trigger, guard
 from whenthen.store.units import run_unit
 
 _EXECUTIONS_IN_SCRIPT = 120
-_BYTES_IN_SCRIPT = 256 * 1024
+_BYTES_IN_SCRIPT = 384 * 1024
+"""Of ingredients as they are sent, all copies counted; a position of 10,000 events has room beside them."""
 
 
 class Known(Exception):
@@ -42,12 +44,18 @@ class Reservation:
         The check's.
     deadline:
         When to stop trying.
+
+    Attributes
+    ----------
+    stored:
+        How many events were stored.
     """
 
     def __init__(self, database: Database, trigger: TriggerRow, claim: str, deadline: Deadline) -> None:
         self._database = database
         self._trigger = trigger
         self._present: TriggerRow | None = trigger
+        self.stored = 0
         self._claim = claim
         self._deadline = deadline
 
@@ -73,11 +81,13 @@ class Reservation:
         chunks = list(self._chunks(events)) or [()]
         for index, chunk in enumerate(chunks):
             last = index == len(chunks) - 1
-            yield run_unit(
+            execution_ids = run_unit(
                 lambda chunk=chunk, last=last: self._store(chunk, finish if last else self._go_on),  # type: ignore[misc]
                 deadline=self._deadline,
                 repeatable=True,
             )
+            self.stored += len(chunk)
+            yield execution_ids
 
     def known(self, event_ids: Sequence[str]) -> set[str]:
         """Return those of `event_ids` that are stored."""
@@ -95,7 +105,8 @@ class Reservation:
         size = 0
         listeners = max(len(self._trigger.listeners), 1)
         for event in events:
-            length = len(event.ingredients.encode())
+            copies = listeners if len(event.ingredients) <= COPIED_INGREDIENTS else 0
+            length = len(json.dumps(event.ingredients)) * (1 + copies)
             if chunk and ((len(chunk) + 1) * listeners > _EXECUTIONS_IN_SCRIPT or size + length > _BYTES_IN_SCRIPT):
                 yield tuple(chunk)
                 chunk, size = [], 0

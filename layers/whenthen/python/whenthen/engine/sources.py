@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
@@ -113,5 +114,6 @@ def interval_minutes(trigger: TriggerRow) -> int:
     """Return the minutes from one check of the trigger to the next."""
     definition = find_trigger(trigger.service, trigger.trigger)
     if definition is not None and issubclass(definition.fields, PolledFields):
-        return definition.fields.model_validate_json(trigger.fields).interval_minutes
+        with suppress(ValidationError):
+            return definition.fields.model_validate_json(trigger.fields).interval_minutes
     return DEFAULT_INTERVAL_MINUTES

@@ -6,20 +6,23 @@ from typing import Any
 from pydantic import ValidationError
 
 from whenthen.errors import FieldError
-from whenthen.model.applet import ActionRef, Applet
+from whenthen.model.applet import ActionRef, Applet, TriggerRef
 from whenthen.model.expressions import ExpressionError, check_expression
 from whenthen.model.templates import TemplateError, check
 from whenthen.services.contract import Fields
 from whenthen.services.registry import SERVICES, find_action, find_trigger
 
 
-def validate(applet: Applet, *, zone: str) -> Applet:
+def validate(applet: Applet, *, zone: str, known: TriggerRef | None = None) -> Applet:
     """Return the applet with its fields as their services understand them, or say what is wrong with it.
 
     Parameters
     ----------
     zone:
         The owner's time zone, for fields that leave it out.
+    known:
+        A trigger that was valid once and is taken as it is: its identity must not change by itself, and an applet
+        can be turned off whatever has become of its service.
 
     Raises
     ------
@@ -29,11 +32,7 @@ def validate(applet: Applet, *, zone: str) -> Applet:
     for path, text in (("name", applet.name), ("filter", applet.filter)):
         if text and "\x00" in text:
             raise FieldError(path, "must not hold a NUL character")
-    trigger = find_trigger(applet.trigger.service, applet.trigger.trigger)
-    _known_service("trigger.service", applet.trigger.service)
-    if trigger is None:
-        raise FieldError("trigger.trigger", f"{applet.trigger.service} has no trigger {applet.trigger.trigger}")
-    trigger_fields = _validate_fields("trigger.fields", trigger.fields, applet.trigger.fields, zone)
+    trigger_fields = applet.trigger.fields if applet.trigger == known else _validate_trigger(applet.trigger, zone)
     for index, query in enumerate(applet.queries):
         _known_service(f"queries.{index}.service", query.service)
         raise FieldError(f"queries.{index}.query", f"{query.service} has no query {query.query}")
@@ -46,6 +45,14 @@ def validate(applet: Applet, *, zone: str) -> Applet:
     return applet.model_copy(
         update={"trigger": applet.trigger.model_copy(update={"fields": trigger_fields}), "actions": actions}
     )
+
+
+def _validate_trigger(reference: TriggerRef, zone: str) -> dict[str, Any]:
+    _known_service("trigger.service", reference.service)
+    trigger = find_trigger(reference.service, reference.trigger)
+    if trigger is None:
+        raise FieldError("trigger.trigger", f"{reference.service} has no trigger {reference.trigger}")
+    return _validate_fields("trigger.fields", trigger.fields, reference.fields, zone)
 
 
 def _known_service(path: str, service: str) -> None:

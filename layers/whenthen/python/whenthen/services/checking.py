@@ -119,12 +119,23 @@ class CheckFailed(WhenthenError):
         The field that is to blame, for the error when an applet is made; empty when none is.
     retry_at:
         When the source wants to be asked again (Retry-After), epoch milliseconds, or None.
+    host:
+        The host that said so, which is left alone until then.
     temporary:
         Whether the source may well be right and only out of order now: no reason to refuse an applet.
     """
 
-    def __init__(self, message: str, *, field: str = "", retry_at: int | None = None, temporary: bool = False) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        field: str = "",
+        retry_at: int | None = None,
+        host: str = "",
+        temporary: bool = False,
+    ) -> None:
         self.field = field
         self.retry_at = retry_at
+        self.host = host
         self.temporary = temporary
         super().__init__(message)

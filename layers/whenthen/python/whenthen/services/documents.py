@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from whenthen.net.errors import NetError, NoAnswer, NotSent
 from whenthen.net.messages import Request
@@ -104,6 +105,7 @@ def read_document(
             f"The source answered {answer.status}.",
             field=field,
             retry_at=_retry_at(answer.headers, check.now),
+            host=urlsplit(answer.url).hostname or "",
             temporary=is_temporary(answer.status),
         )
     if len(answer.body) >= MAX_DOCUMENT_BYTES:

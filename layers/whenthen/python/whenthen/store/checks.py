@@ -13,7 +13,10 @@ from whenthen.store.statements import Script, load
 
 _S = load("checks")
 
-MAX_CLAIMS = 30
+BEYOND_MS = 2 * 24 * 60 * 60_000
+"""No check but an offline one is due later than this from now: the longest interval is a day."""
+
+MAX_CLAIMS = 20
 """The most checks that one script claims: a tree of the parser's size (ALOPEX.md 3)."""
 
 
@@ -21,9 +24,9 @@ MAX_CLAIMS = 30
 class CheckRow:
     """How a trigger's checking stands. Times are epoch milliseconds.
 
-    `check_id` is the trigger's id. `offline` checks ask nobody but the clock. `next_check_at` is None while nobody
-    listens, and the end of the claim while `claim` is not empty. `poked` asks for another check right after this
-    one. `failures` counts those in a row.
+    `check_id` is the trigger's id. `offline` checks ask nobody but the clock. `next_check_at` is when it is due, None
+    while nobody listens. `claim` holds until `lease_until`. The host wants nothing before `held_until`. `poked` asks
+    for another check right after this one. `failures` counts those in a row.
     """
 
     check_id: str
@@ -31,6 +34,8 @@ class CheckRow:
     host: str
     next_check_at: int | None
     claim: str
+    lease_until: int
+    held_until: int
     poked: bool
     checked_at: int | None
     failures: int
@@ -43,11 +48,10 @@ def insert_check(script: Script, check_id: str, *, offline: bool, host: str) -> 
     script.add(_S["insert_position"], check_id=check_id)
 
 
-def list_due_checks(database: Database, now: int) -> tuple[list[str], list[str]]:
-    """Return the ids of up to 2,000 triggers that are due, oldest first: the offline ones and the others."""
-    rows = database.execute(Script().add(_S["list_due_checks"], now=now).sql)
-    offline = [str(row["check_id"]) for row in rows if row["offline"]]
-    return offline, [str(row["check_id"]) for row in rows if not row["offline"]]
+def list_due_checks(database: Database, now: int, *, offline: bool) -> list[str]:
+    """Return the ids of up to 2,000 triggers that are due and not claimed, oldest first."""
+    script = Script().add(_S["list_due_checks"], now=now, offline=offline, beyond=now + BEYOND_MS)
+    return [str(row["check_id"]) for row in database.execute(script.sql)]
 
 
 def claim_due_checks(
@@ -64,7 +68,14 @@ def claim_due_checks(
     """
     script = Script()
     for check_id in check_ids:
-        script.add(_S["claim_check"], check_id=check_id, claim=claim, now=now, lease_until=lease_until)
+        script.add(
+            _S["claim_check"],
+            check_id=check_id,
+            claim=claim,
+            now=now,
+            lease_until=lease_until,
+            beyond=now + BEYOND_MS,
+        )
     rows = _read(database, script, check_ids, DEFAULT_TIMEOUT_SECONDS)
     return {check_id: row for check_id, row in rows.items() if row.claim == claim}
 
@@ -95,11 +106,11 @@ def read_positions(database: Database, check_ids: Collection[str]) -> dict[str, 
     return {row["position_id"]: row["position"] for row in database.execute(Script().union(selects).sql)}
 
 
-def release(database: Database, check_ids: Collection[str], *, claim: str, now: int) -> None:
-    """Give back what `claim` still holds of at most `MAX_CLAIMS` checks: due again at `now`."""
+def release(database: Database, check_ids: Collection[str], *, claim: str) -> None:
+    """Give back what `claim` still holds of at most `MAX_CLAIMS` checks: they are due as they were."""
     script = Script()
     for check_id in check_ids:
-        script.add(_S["release_check"], check_id=check_id, claim=claim, now=now)
+        script.add(_S["release_check"], check_id=check_id, claim=claim)
     database.execute(script.sql)
 
 

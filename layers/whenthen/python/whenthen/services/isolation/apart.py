@@ -15,15 +15,18 @@ import threading
 from collections import OrderedDict
 from typing import Any
 
-from whenthen.services.isolation.errors import TOO_HARD, NotRead
+from whenthen.services.isolation.errors import TOO_BUSY, TOO_HARD, NotRead
 
 logger = logging.getLogger(__name__)
 
-CPU_SECONDS = 10
+CPU_SECONDS = 6
 """Processor time to read a document; an ordinary one takes a fifth of a second, most of it imports."""
 
-WALL_SECONDS = 20
+WALL_SECONDS = 12
 """The same on the clock."""
+
+WAIT_SECONDS = 20
+"""How long to wait for others that are read: a batch of checks has less than a minute."""
 
 MEMORY_BYTES = 512 * 1024 * 1024
 
@@ -54,9 +57,15 @@ def read_apart(program: str, body: bytes, **order: Any) -> Any:
     key = program, json.dumps(order, sort_keys=True), hashlib.sha256(body).hexdigest()
     answer = _memory.find(key)
     if answer is None:
-        with _AT_ONCE:
+        if not _AT_ONCE.acquire(timeout=WAIT_SECONDS):
+            raise NotRead(TOO_BUSY)
+        try:
             answer = _run(program, body, order)
+        finally:
+            _AT_ONCE.release()
         _memory.keep(key, answer, len(body))
+    if "failure" in answer:
+        raise NotRead(answer["failure"])
     return answer["read"]
 
 
@@ -74,16 +83,14 @@ def _run(program: str, body: bytes, order: dict[str, Any]) -> dict[str, Any]:
             timeout=WALL_SECONDS,
             check=False,
         )
-    except subprocess.TimeoutExpired as error:
-        raise NotRead(TOO_HARD) from error
+    except subprocess.TimeoutExpired:
+        return {"failure": TOO_HARD}
     if done.returncode < 0:  # ended by a limit
-        raise NotRead(TOO_HARD)
+        return {"failure": TOO_HARD}
     if done.returncode > 0:
         logger.error("reading a document failed: %s", done.stderr.decode(errors="replace")[-2000:])
         raise NotRead("The document could not be read; whenthen's log says why.")
     answer: dict[str, Any] = json.loads(done.stdout)
-    if "failure" in answer:
-        raise NotRead(answer["failure"])
     return answer
 
 

@@ -2,6 +2,8 @@
 
 TOO_HARD = "The document takes too much time or memory to be read."
 
+TOO_BUSY = "Too many documents are being read; this one is tried again."
+
 
 class NotRead(Exception):
     """The document can't be read; the message is for the owner."""

@@ -1,5 +1,7 @@
 """Why a partner gave no events (PROTOCOLS.md 3, B.4)."""
 
+from urllib.parse import urlsplit
+
 from whenthen.model.values import without_surrogates
 from whenthen.net.messages import Answer
 from whenthen.net.retry_after import retry_after_seconds
@@ -37,6 +39,7 @@ def failure(answer: Answer, fields: EventFields, now: int) -> CheckFailed:
         words,
         field=_FIELDS.get(answer.status, "url"),
         retry_at=now + round(min(wait, MAX_RETRY_AFTER_SECONDS) * 1000) if wait else None,
+        host=urlsplit(answer.url).hostname or "",
         temporary=is_temporary(answer.status),
     )
 

@@ -50,7 +50,7 @@ def ask(check: Check[Any], latitude: float, longitude: float, **parameters: str)
         if not reason:
             raise
         words = f"The weather service refused: {reason}"
-        raise CheckFailed(words, retry_at=error.retry_at, temporary=error.temporary) from error
+        raise CheckFailed(words, retry_at=error.retry_at, host=error.host, temporary=error.temporary) from error
     found = _read_json(document.body) if document else None
     if not isinstance(found, dict):
         raise CheckFailed("The weather service's answer is not the JSON object it should be.")

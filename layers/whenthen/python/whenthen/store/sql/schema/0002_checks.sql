@@ -1,13 +1,16 @@
 -- How the checking of a trigger stands; `check_id` is the trigger's id. Small rows, since each check writes one twice.
--- `next_check_at`: when it is due; while it is claimed, when the claim runs out; NULL while nobody listens.
--- `claim`: who checks it now, or empty. `poked`: somebody asked for a check while one was under way.
--- `offline`: needs the clock alone. `host`: the host that it asks. `failures`: how often in a row it has failed. `result`: words for the owner.
+-- `offline`: needs the clock alone. `host`: the host that it asks, and `held_until` when that wants to be asked again.
+-- `next_check_at`: when it is due; NULL while nobody listens. `claim`: who checks it now, or empty, and `lease_until`
+-- when that runs out. `poked`: somebody asked for a check while one was under way.
+-- `failures`: how often in a row it has failed. `result`: words for the owner.
 CREATE TABLE checks (
     check_id TEXT PRIMARY KEY,
     offline BOOLEAN NOT NULL,
     host TEXT NOT NULL,
     next_check_at BIGINT,
     claim TEXT NOT NULL DEFAULT '',
+    lease_until BIGINT NOT NULL DEFAULT 0,
+    held_until BIGINT NOT NULL DEFAULT 0,
     poked BOOLEAN NOT NULL DEFAULT FALSE,
     checked_at BIGINT,
     failures BIGINT NOT NULL DEFAULT 0,
