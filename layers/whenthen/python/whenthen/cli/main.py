@@ -75,7 +75,8 @@ def db_check() -> None:
 def tick_command(time_: str | None) -> None:
     """Do the poller's minute once, by hand.
 
-    Where no queue is set, its checks and the executions that they set off are done here.
+    Where no queue is set, its checks and the executions that they set off are done here. A tick of a later instant
+    runs what is due by then, and schedules go on from there: turn an applet off and on to let it begin at the present.
     """
     try:
         now = from_datetime(datetime.fromisoformat(time_) if time_ is not None else datetime.now(UTC))
