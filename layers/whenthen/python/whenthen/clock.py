@@ -32,6 +32,11 @@ def isoformat(ms: int) -> str:
     return to_datetime(ms).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def time_text(when: datetime) -> str:
+    """Return a time as ingredients have it, ``August 23, 2010 at 11:01PM``, in its own zone."""
+    return when.strftime("%B %d, %Y at %I:%M%p")
+
+
 class Deadline:
     """An instant after which waiting is pointless, on the monotonic clock.
 

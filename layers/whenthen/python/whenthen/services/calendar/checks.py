@@ -7,7 +7,7 @@ from hashlib import sha256
 from operator import itemgetter
 from typing import Any
 
-from whenthen.clock import to_datetime
+from whenthen.clock import time_text, to_datetime
 from whenthen.services.calendar.fields import CalendarFields, EventStartsFields
 from whenthen.services.calendar.upcoming import GRACE_MS, HORIZON_MS, Outlook, Upcoming
 from whenthen.services.checking import Check, CheckFailed, Found, Item, Position
@@ -171,4 +171,4 @@ def _shown(ms: int, zone: str) -> str:
     except (OverflowError, ValueError, OSError):
         # There is no room for an offset at the ends of time.
         when = (datetime.max if ms > 0 else datetime.min).replace(tzinfo=UTC)
-    return when.strftime("%B %d, %Y at %I:%M%p")
+    return time_text(when)

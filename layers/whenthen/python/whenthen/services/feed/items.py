@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from whenthen.clock import to_datetime
+from whenthen.clock import time_text, to_datetime
 from whenthen.services.checking import Item
 from whenthen.services.feed.feeds import Entry, Feed
 from whenthen.services.feed.fields import FeedFields
@@ -64,7 +64,7 @@ def oldest_first(entries: Sequence[Entry]) -> list[Entry]:
 
 def date_text(ms: int | None) -> str:
     """Return a date as ingredients have it, ``August 23, 2010 at 11:01PM``, in UTC; empty when it is unknown."""
-    return "" if ms is None else to_datetime(ms).strftime("%B %d, %Y at %I:%M%p")
+    return "" if ms is None else time_text(to_datetime(ms))
 
 
 def _version(entry: Entry) -> str:

@@ -1,14 +1,13 @@
 """The events that a partner answers with, read as partners bend them (PROTOCOLS.md 3, B.3)."""
 
-import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
 from whenthen.clock import from_datetime
+from whenthen.model.exact_json import Number, read_exact, write_exact
 from whenthen.model.values import without_surrogates
 from whenthen.services.checking import CheckFailed
 
@@ -106,7 +105,7 @@ def _instant(value: Any) -> int | None:
     if not isinstance(value, str) or len(value) > 64:
         return None
     try:
-        if isinstance(value, _Number) or _SECONDS.fullmatch(value):
+        if isinstance(value, Number) or _SECONDS.fullmatch(value):
             number = float(value)
             ms = number if number > _SECONDS_END else number * 1000
         else:
@@ -117,10 +116,6 @@ def _instant(value: Any) -> int | None:
     return round(ms) if 0 < ms < _LATEST_MS else None
 
 
-class _Number(str):
-    """A JSON number as it was written."""
-
-
 def read_json(body: bytes) -> Any:
     """Return the value of a JSON document, its numbers as texts of their digits.
 
@@ -129,26 +124,11 @@ def read_json(body: bytes) -> Any:
     ValueError, RecursionError
         It is not JSON, or nested too deeply.
     """
-    return json.loads(body.decode("utf-8-sig"), parse_int=_Number, parse_float=_Number, parse_constant=_refuse_constant)
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
+    return read_exact(body.decode("utf-8-sig"))
 
 
 def _written(value: Any) -> str:
-    match value:
-        case _Number():
-            return str(value)
-        case Mapping():
-            return "{" + ", ".join(f"{_quoted(name)}: {_written(member)}" for name, member in value.items()) + "}"
-        case list():
-            return "[" + ", ".join(map(_written, value)) + "]"
-    return _quoted(value)
-
-
-def _quoted(value: Any) -> str:
-    return without_surrogates(json.dumps(value, ensure_ascii=False))
+    return without_surrogates(write_exact(value, (", ", ": ")))
 
 
 def _mark(text: str) -> str:

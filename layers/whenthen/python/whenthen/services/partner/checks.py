@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from hashlib import sha256
 
-from whenthen.clock import to_datetime
+from whenthen.clock import time_text, to_datetime
 from whenthen.net.errors import NetError
 from whenthen.services.checking import Check, CheckFailed, Found, Item
 from whenthen.services.documents import MAX_DOCUMENT_BYTES, may_pass
@@ -79,7 +79,7 @@ def _item(event: PartnerEvent, unique: str, check: Check[EventFields]) -> Item:
         ingredients={
             "EventJson": event.content,
             "EventId": event.identity,
-            "CreatedAt": when.strftime("%B %d, %Y at %I:%M%p"),
+            "CreatedAt": time_text(when),
         },
         occurred_at=event.occurred_at,
     )

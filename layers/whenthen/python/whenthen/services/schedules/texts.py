@@ -2,6 +2,7 @@
 
 from zoneinfo import ZoneInfo
 
+from whenthen import clock
 from whenthen.services.schedules.slots import wall_time
 
 _MINUTE_MS = 60_000
@@ -9,7 +10,7 @@ _MINUTE_MS = 60_000
 
 def time_text(at: int, zone: ZoneInfo) -> str:
     """Return an instant as people in a zone read it, ``August 23, 2010 at 11:01PM``."""
-    return wall_time(at, zone).strftime("%B %d, %Y at %I:%M%p")
+    return clock.time_text(wall_time(at, zone))
 
 
 def weekday_text(at: int, zone: ZoneInfo) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
-from whenthen.clock import to_datetime
+from whenthen.clock import time_text, to_datetime
 from whenthen.services.checking import Check, CheckFailed, Found, Item, Position
 from whenthen.services.documents import Document, known_source, read_document
 from whenthen.services.isolation.apart import read_apart
@@ -106,7 +106,7 @@ def _check[F: WebFields](check: Check[F], accept: str, read: Callable[[Document,
         return Found((), old if old is not None and unchanged else position, note=note)
     item = Item(
         unique=f"{since}.{count}.{new.get('hash', '')}",
-        ingredients={**ingredients, "Url": url, "CheckTime": to_datetime(check.now).strftime("%B %d, %Y at %I:%M%p")},
+        ingredients={**ingredients, "Url": url, "CheckTime": time_text(to_datetime(check.now))},
         occurred_at=check.now,
     )
     return Found((item,), position, note=note)

@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qsl
 
+from whenthen.clock import time_text
 from whenthen.errors import FieldError
+from whenthen.model.exact_json import read_exact, write_exact
 
 VALUE_NAMES = ("value1", "value2", "value3")
 
@@ -16,7 +18,7 @@ _FORM = "application/x-www-form-urlencoded"
 
 def occurred_at_text(when: datetime) -> str:
     """Return the OccurredAt ingredient, ``November 29, 2026 at 06:20PM``, in UTC."""
-    return when.astimezone(UTC).strftime("%B %d, %Y at %I:%M%p")
+    return time_text(when.astimezone(UTC))
 
 
 def event_ingredients(event: str, values: Mapping[str, str], when: datetime) -> dict[str, str]:
@@ -84,20 +86,11 @@ def _decode(body: bytes) -> str:
         raise FieldError("body", f"is not UTF-8 text: {error.reason} at byte {error.start}") from error
 
 
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
 def _read_json(body: bytes) -> Any:
     try:
-        # Numbers stay text: 64-bit ids and long decimals are not rounded.
-        return json.loads(_decode(body), parse_int=_Number, parse_float=_Number, parse_constant=_refuse_constant)
+        return read_exact(_decode(body))
     except (ValueError, RecursionError) as error:
         raise FieldError("body", f"is not JSON: {error}") from error
-
-
-class _Number(str):
-    """A JSON number as it was written."""
 
 
 def _members(document: Any) -> dict[str, str]:
@@ -117,16 +110,4 @@ def _as_text(value: Any) -> str:
             return str(value)
         case bool():
             return "true" if value else "false"
-    return _write_json(value)
-
-
-def _write_json(value: Any) -> str:
-    match value:
-        case _Number():
-            return str(value)
-        case dict():
-            members = (f"{json.dumps(k, ensure_ascii=False)}:{_write_json(v)}" for k, v in value.items())
-            return "{" + ",".join(members) + "}"
-        case list():
-            return "[" + ",".join(map(_write_json, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
+    return write_exact(value)
