@@ -12,10 +12,11 @@ else
 	@exec .venv/bin/whenthen run
 endif
 
-# What the tests run against: nginx and the Alopex server (built once with cargo, minutes).
+# What the tests run against: nginx, the Alopex server and its own command (both built once with cargo, minutes).
 services:
 	@scripts/install-system-packages nginx-light
 	@scripts/install-alopex-server >/dev/null
+	@scripts/install-alopex-cli >/dev/null
 
 test: setup services
 	.venv/bin/pytest $(PYTEST_ARGS)

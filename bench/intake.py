@@ -11,7 +11,7 @@ from whenthen.queues.memory import MemoryQueue
 from whenthen.settings import Settings
 from whenthen.store.database import ServerDatabase
 from whenthen.store.events import EventRow
-from whenthen.store.executions import reserve_execution
+from whenthen.store.reservations import reserve_execution
 from whenthen.store.slots import slot_at
 from whenthen.store.statements import Script, Statement
 from whenthen.web.hooks import make_app

@@ -2,9 +2,9 @@
 
 from mangum import Mangum
 
-from whenthen.observability import logger
+from whenthen.observability import observed
 from whenthen.settings import settings
 from whenthen.web.api import make_app
 from whenthen.wiring import Runtime
 
-handler = logger.inject_lambda_context(Mangum(make_app(Runtime(settings())), lifespan="off"))
+handler = observed(Mangum(make_app(Runtime(settings())), lifespan="off"))

@@ -10,7 +10,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from whenthen.clock import Deadline, from_datetime
 from whenthen.engine.orders import Order
 from whenthen.engine.tick import tick
-from whenthen.observability import logger
+from whenthen.observability import observed
 from whenthen.settings import settings
 from whenthen.wiring import Runtime
 
@@ -18,18 +18,19 @@ runtime = Runtime(settings())
 processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
 
 
-@logger.inject_lambda_context
+@observed
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:
     """Do a batch of checks, or the tick of the scheduled event's time, so that it can be replayed for any instant."""
     deadline = Deadline(context.get_remaining_time_in_millis() / 1000)
     if "Records" in event:
         return _check(event, context, deadline)
     report = tick(
-        runtime.database,
+        runtime.history,
         runtime.intake,
         runtime.wakeups,
         runtime.arrivals,
         runtime.checks,
+        runtime.housekeeping,
         now=from_datetime(datetime.fromisoformat(event["time"])),
         deadline=deadline,
     )

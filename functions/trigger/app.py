@@ -2,10 +2,10 @@
 
 from mangum import Mangum
 
-from whenthen.observability import logger
+from whenthen.observability import observed
 from whenthen.settings import settings
 from whenthen.web.hooks import make_app
 from whenthen.wiring import Runtime
 
 # Without lifespan="off" Mangum starts and stops the app at every request.
-handler = logger.inject_lambda_context(Mangum(make_app(Runtime(settings())), lifespan="off"))
+handler = observed(Mangum(make_app(Runtime(settings())), lifespan="off"))

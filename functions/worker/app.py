@@ -9,7 +9,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from whenthen.clock import Deadline
 from whenthen.engine.wakeups import read_wakeup
 from whenthen.errors import Unavailable
-from whenthen.observability import logger
+from whenthen.observability import logger, observed
 from whenthen.settings import settings
 from whenthen.wiring import Runtime
 
@@ -17,7 +17,7 @@ runtime = Runtime(settings())
 processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
 
 
-@logger.inject_lambda_context
+@observed
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:
     """Run the batch as one, then tell SQS which messages must come again."""
     deadline = Deadline(context.get_remaining_time_in_millis() / 1000)

@@ -19,11 +19,6 @@ SECRET = "arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:
 READ_KEY = {"secretsmanager:GetSecretValue": {SECRET}}
 
 
-@pytest.fixture(scope="module")
-def translated() -> Template:
-    return rules.translate(ROOT / "template.yaml")
-
-
 def validate(path: Path) -> subprocess.CompletedProcess[str]:
     command: list[str | Path] = [ROOT / "scripts" / "sam", "validate", "--lint", "--template", path]
     env = os.environ | {"AWS_DEFAULT_REGION": "eu-central-1"}

@@ -77,12 +77,12 @@ def test_pages_cover_everything_once(house: House, rows: list[tuple[int, int, in
     assert [i["execution_id"] for i in of_applet] == [i["execution_id"] for i in found if i["applet_id"] == "a1"]
 
 
-def test_a_page_reads_a_bounded_number_of_slots(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given more slots than a page may read, pages are short or empty, and together they cover everything."""
+def test_a_page_reads_for_a_bounded_time(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given more slots than a page has time to read, pages are short or empty, and together they cover everything."""
     open_slots(house)
     for slot in SLOTS:
         insert_many(house, f"executions_{slot}", [row(slot, f"{n:03}", T0) for n in range(3)])
-    monkeypatch.setattr(activity, "MAX_SLOTS", 1)
+    monkeypatch.setattr(activity, "SECONDS", 0)
     first = house.call("GET", "/activity", params={"limit": "50"}).json()
     assert (len(first["items"]), first["next"] is None) == (3, False)
     nothing = house.call("GET", "/activity", params={"state": "unknown"}).json()

@@ -8,7 +8,7 @@ import pytest
 from tests.support.embedded import House, web_request
 from tests.support.sink import Sink
 from whenthen.engine.identity import parse_execution_id
-from whenthen.store.executions import COPIED_INGREDIENTS
+from whenthen.store.reservations import COPIED_INGREDIENTS
 
 NASTY = 'He said "hi"\nC:\\new {{Value2}} <b> ü 💥'
 

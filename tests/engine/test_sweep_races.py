@@ -81,7 +81,7 @@ def test_a_late_answer_does_not_disturb_a_rerun(
 
 
 def test_slots_are_settled_when_all_is_final(house: House, sink: Sink, clock: time_machine.Traveller) -> None:
-    sink.reply("/", [Reply(503, headers=(("Retry-After", "3600"),)), Reply(200)])
+    sink.reply("/", [Reply(503, headers=(("Retry-After", "2400"),)), Reply(200)])
     execution = fire_one(house, url=sink.url)
     house.work()
 
@@ -93,9 +93,9 @@ def test_slots_are_settled_when_all_is_final(house: House, sink: Sink, clock: ti
     assert settled() == {"202611291800": False, "202611291830": False}
     clock.shift(35 * 60)
     house.tick()
-    # One execution waits for the target's hour.
+    # One execution waits for the target.
     assert not any(settled().values())
-    clock.shift(3600)
+    clock.shift(10 * 60)
     house.tick()
     house.work()
     assert house.execution(execution)["state"] == "succeeded"

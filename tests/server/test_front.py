@@ -16,6 +16,8 @@ import pytest
 
 from tests.support.alopex import AlopexServer, MakeServer, NginxFront
 from tests.support.processes import free_port, system_program, wait_for
+from whenthen.store.errors import Unreachable
+from whenthen.store.host import Host, HostReport
 
 NUMBERS = f"json_each('{list(range(1500))}')"
 SLOW_STATEMENT = f"SELECT COUNT(*) AS n FROM {NUMBERS} a CROSS JOIN {NUMBERS} b"
@@ -33,7 +35,7 @@ def ask(port: int, method: str, path: str, *, key: str | None = None, sql: str |
         answer = connection.getresponse()
         text = answer.read().decode()
     if answer.status >= 400:
-        return answer.status, json.loads(text)["error"]["code"]
+        return answer.status, json.loads(text)["error"]["code"] if text else ""
     return answer.status, text[:200]
 
 
@@ -96,6 +98,25 @@ def test_the_two_admin_calls(server: AlopexServer) -> None:
     assert json.loads(body)["status"] == "OK"
 
 
+def test_the_hosts_report(server: AlopexServer) -> None:
+    """Given no report, then that is told; and one is served to whoever asks, as it is and never from a cache."""
+    port = server.front.port
+    assert ask(port, "GET", "/host.json") == (404, "FRONT_NO_REPORT")
+    server.measure()
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
+        connection.request("GET", "/host.json")
+        answer = connection.getresponse()
+        report = json.loads(answer.read())
+    assert (answer.status, answer.headers["Content-Type"]) == (200, "application/json")
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert set(report) == set(HostReport.model_fields) - {"asked_at"}
+    assert abs(time.time() * 1000 - report["measured_at"]) < 60_000
+    for method in ("POST", "HEAD", "PUT", "DELETE"):
+        assert ask(port, method, "/host.json", key=server.api_key)[0] == 405
+    for path in ("/host.json/", "/host.json.part", "/nginx.conf", "/host.jso"):
+        assert ask(port, "GET", path) == (404, "FRONT_NOT_FOUND")
+
+
 @pytest.mark.parametrize(
     "path",
     [
@@ -129,7 +150,7 @@ def test_nothing_else_is_reachable(shared_server: AlopexServer, path: str) -> No
 
 @pytest.mark.parametrize(
     ("method", "path"),
-    [("GET", "/sql"), ("PUT", "/sql"), ("GET", "/api/admin/export"), ("POST", "/healthz")],
+    [("GET", "/sql"), ("PUT", "/sql"), ("GET", "/api/admin/export"), ("POST", "/healthz"), ("POST", "/host.json")],
 )
 def test_wrong_methods_are_refused(shared_server: AlopexServer, method: str, path: str) -> None:
     answer = ask(shared_server.front.port, method, path, key=shared_server.api_key, sql="SELECT 1")
@@ -228,3 +249,9 @@ def test_tls(make_server: MakeServer, tmp_path: Path) -> None:
     context = ssl.create_default_context(cafile=str(tmp_path / "certificate.pem"))
     with contextlib.closing(alopex.connect(server.url, api_key=server.api_key, ssl_context=context)) as database:
         assert database.execute_sql("SELECT 1 AS one") == [{"one": 1}]
+
+    server.measure()
+    host = Host("database", server.url, read_key=str, ca_file=tmp_path / "certificate.pem")
+    assert host.read_report().exports == 0
+    with pytest.raises(Unreachable, match="certificate"):
+        Host("database", server.url, read_key=str).read_report()

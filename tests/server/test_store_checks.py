@@ -28,8 +28,9 @@ from whenthen.store.checks import (
 from whenthen.store.database import Database
 from whenthen.store.errors import Duplicate, GuardFailed
 from whenthen.store.events import EventRow, read_events, remember_events, reserve_events
-from whenthen.store.executions import NewExecution, find_execution, reserve_executions
+from whenthen.store.executions import find_execution
 from whenthen.store.profiles import find_zone, set_zone
+from whenthen.store.reservations import NewExecution, reserve_executions
 from whenthen.store.statements import Script
 
 MINUTE = 60_000

@@ -2,10 +2,12 @@
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 
 import pytest
+import time_machine
 
 from tests.support.claims import (
     LEASE,
@@ -31,12 +33,8 @@ from whenthen.engine.runs import Run, begin
 from whenthen.store.applets import AppletRow, insert_applet, update_applet
 from whenthen.store.database import Database
 from whenthen.store.events import EventRow, reserve_event
-from whenthen.store.executions import (
-    COPIED_INGREDIENTS,
-    State,
-    read_executions,
-    record_outcome,
-)
+from whenthen.store.executions import State, read_executions, record_outcome
+from whenthen.store.reservations import COPIED_INGREDIENTS
 from whenthen.store.slots import count_open
 from whenthen.store.statements import Script
 from whenthen.store.triggers import TriggerRow, guard, insert_trigger
@@ -92,6 +90,14 @@ def test_a_claim_waits_for_its_time(place: Place) -> None:
 
 LONG = '{"Value1":"' + "ü'🚪" * (COPIED_INGREDIENTS // 3) + '"}'
 """Ingredients that are not copied."""
+
+
+@pytest.fixture(autouse=True)
+def while_the_slot_is_young() -> Iterator[None]:
+    """An old one's executions may have moved, so they are looked for first."""
+    with time_machine.travel(T0 / 1000 + 60):
+        yield
+
 
 
 @dataclass(frozen=True)

@@ -16,19 +16,11 @@ from whenthen.store.applets import AppletRow, find_applet, insert_applet, list_a
 from whenthen.store.database import Database, Rows, connect
 from whenthen.store.errors import Duplicate, GuardFailed, InvalidText, MissingTable, ScriptTooLong, StoreError
 from whenthen.store.events import EventRow, find_event, read_events, reserve_event
-from whenthen.store.executions import (
-    COPIED_INGREDIENTS,
-    ExecutionRow,
-    claim,
-    find_execution,
-    list_activity,
-    list_due,
-    read_executions,
-    reserve_execution,
-)
+from whenthen.store.executions import ExecutionRow, claim, find_execution, list_activity, list_due, read_executions
 from whenthen.store.inbox import Message, insert_message, list_messages
 from whenthen.store.keys import add_key, add_user, find_key, hash_key, list_keys, list_users, revoke_key
 from whenthen.store.progress import Progress
+from whenthen.store.reservations import COPIED_INGREDIENTS, reserve_execution
 from whenthen.store.statements import Script, Statement, load
 from whenthen.store.triggers import TriggerRow, find_trigger, guard, insert_trigger, set_listeners, touch
 
@@ -119,7 +111,7 @@ def test_what_is_written_comes_back_equal(place: Place) -> None:
         event = EventRow(key, key, number, other, (one, four), three)
         copied = three if len(three) <= COPIED_INGREDIENTS else ""
         execution = ExecutionRow(
-            f"{SLOT}.{key}.x", two, four, number, "queued", other, number, "", -1, copied, Progress()
+            f"{SLOT}.{key}.x", two, four, number, "queued", other, number, "", -1, copied, Progress(), SLOT
         )
         message = Message(key, f"owner {key}", two, three, min(number, 2**63 - 2), two, three, four)
         script = Script()
@@ -312,6 +304,7 @@ def test_a_new_execution_has_its_defaults(place: Place) -> None:
         sending=-1,
         ingredients=INGREDIENTS,
         progress=Progress(),
+        place=SLOT,
     )
     assert read_executions(database, Script(), [execution_id, id_of("nowhere")]) == {execution_id: row}
     assert find_execution(database, execution_id) == row
@@ -403,7 +396,7 @@ def test_the_longest_union_leaves_the_engine_alive(database: Database, file: str
         while Script().union(selects).sql is not None:
             one = str(len(selects))
             keys = {"execution_id": id_of(one, "applet 0"), "applet_id": one, "event_id": one}
-            selects.append(Script().add(load(file)[name], slot=SLOT, **keys))
+            selects.append(Script().add(load(file)[name], place=SLOT, **keys))
     assert len(selects) > 60
     assert len(database.execute(Script().union(selects[:-1]).sql)) == 1
 

@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import shutil
+import signal
 import subprocess
 import tomllib
 from collections.abc import Callable
@@ -57,6 +58,7 @@ class NginxFront:
             "FRONT_LISTEN": f"127.0.0.1:{self.port}{' ssl' if certificate else ''}",
             "FRONT_TLS": tls,
             "FRONT_RUN": str(directory),
+            "HOST_REPORT": str(directory / "host.json"),
             "ALOPEX_HTTP": f"127.0.0.1:{alopex_port}",
             "ALOPEX_ADMIN": f"127.0.0.1:{admin_port}",
         }
@@ -79,8 +81,8 @@ class NginxFront:
     def start(self) -> None:
         self._process.start(lambda: accepts_connections(self.port))
 
-    def stop(self) -> None:
-        self._process.stop()
+    def stop(self, sign: signal.Signals = signal.SIGTERM) -> None:
+        self._process.stop(sign)
 
     def log(self) -> str:
         return self._process.log()
@@ -97,15 +99,19 @@ class AlopexServer:
         api_key: the key it asks for.
         data_dir: its data directory.
         copy_dir: the one directory COPY may use.
+        host_report: what the front serves as /host.json, once `measure` was called.
     """
 
-    def __init__(self, binary: Path, directory: Path, *, certificate: Path | None = None) -> None:
+    def __init__(
+        self, binary: Path, directory: Path, *, certificate: Path | None = None, api_key: str | None = None
+    ) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         self.directory = directory
         self.data_dir = directory / "data"
         self.copy_dir = directory / "copy"
         self.copy_dir.mkdir(exist_ok=True)
-        self.api_key = secrets.token_urlsafe(24)
+        self.host_report = directory / "host.json"
+        self.api_key = api_key or secrets.token_urlsafe(24)
         self.port, self.admin_port, self._grpc_port = free_port(), free_port(), free_port()
         self.direct_url = f"http://127.0.0.1:{self.port}"
         self._config = directory / "alopex.toml"
@@ -177,6 +183,19 @@ class AlopexServer:
         if answer.status != http.client.OK:
             raise ProcessFailedError(f"export answered {answer.status}: {body}")
         shutil.rmtree(self.data_dir / ".lifecycle" / "export")
+
+    def measure(self) -> None:
+        """Write the host's report, as `ops/alopex/host-report` does every ten seconds."""
+        subprocess.run([OPS / "host-report", self.data_dir, self.host_report], check=True)
+
+    def exports(self) -> list[Path]:
+        """The directories of exports, the oldest first, complete or not."""
+        return sorted(path for path in (self.data_dir / ".lifecycle" / "export").glob("ts-*") if path.is_dir())
+
+    def log_bytes(self) -> int:
+        """What the header of the write-ahead log says was written since the last checkpoint."""
+        with (self.data_dir / "lsm.wal").open("rb") as log:
+            return int.from_bytes(log.read(16)[8:], "little")
 
     def sst_files(self) -> list[Path]:
         """The SST files of the data directory."""

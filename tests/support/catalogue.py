@@ -16,12 +16,15 @@ STATEMENTS = [statement for statements in CATALOGUE.values() for statement in st
 SCHEMA_STATEMENTS = [statement for statements in SCHEMA.values() for statement in statements]
 
 SLOT = "202601312330"
+_PART = re.compile(r"\{([a-z_]+)\}")
+PARTS = {"table": "meta", "key": "name", "columns": "name, value", "texts": "name, value"}
+"""Examples for the parts that are whole names."""
 _PLACEHOLDER = re.compile(r"(?<![:\w]):[a-z_]+")
 
 
 def example(statement: Statement, value: str = "'x'") -> str:
     """SQL of `statement` with `value` for every value."""
-    return _PLACEHOLDER.sub(value, statement.text).replace("{slot}", SLOT)
+    return _PART.sub(lambda part: PARTS.get(part[1], SLOT), _PLACEHOLDER.sub(value, statement.text))
 
 
 def source_files() -> list[Path]:

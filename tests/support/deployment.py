@@ -19,6 +19,7 @@ from tests.support.processes import ROOT
 from tests.support.template import Template, environment, resources
 
 EVENTS = ROOT / "events"
+STACK_NAME = "whenthen-test"
 
 type Change = Callable[[dict[str, Any]], object]
 
@@ -190,10 +191,13 @@ class Deployment:
 
     def _environment(self, properties: dict[str, Any]) -> dict[str, str]:
         values = self.aws.queues | {
+            "AWS::StackName": STACK_NAME,
             "AlopexUrl": self.server.url,
             "AlopexApiKeySecret": self.aws.secret,
             "AllowedNetworks": "127.0.0.0/8",
             "WeatherUrl": "http://127.0.0.1:9",
+            "AlopexHistoryUrl": "",
+            "CopyDir": str(self.server.copy_dir),
             "LogLevel": "INFO",
         }
         variables = {

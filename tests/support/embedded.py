@@ -1,5 +1,6 @@
 """The whole product in this process: embedded engine in memory, queues in memory, both ASGI apps."""
 
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -112,11 +113,12 @@ class House:
     def tick(self, now: int | None = None) -> TickReport:
         """Do the poller's minute of now, or of another instant, epoch milliseconds. Checks that it passes on wait."""
         return tick(
-            self.database,
+            self.runtime.history,
             self.runtime.intake,
             self.wakeups,
             self.arrivals,
             self.runtime.checks,
+            self.runtime.housekeeping,
             now=now_ms() if now is None else now,
             deadline=Deadline(60),
         )
@@ -162,6 +164,11 @@ class House:
 @contextmanager
 def make_house(**environment: str) -> Iterator[House]:
     """A fresh house with these settings; actions may reach loopback unless they say otherwise."""
+    with tempfile.TemporaryDirectory(prefix="whenthen-house-") as home:
+        yield from _make_house({"WHENTHEN_HOME": home, **environment})
+
+
+def _make_house(environment: Mapping[str, str]) -> Iterator[House]:
     database = FlakyDatabase(connect(":memory:"))
     webhook_key = prepare(database)
     _, api_key = keys.create(database, OWNER, "api", "test")

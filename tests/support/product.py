@@ -21,6 +21,8 @@ from whenthen.wiring import Runtime
 
 WAKEUPS = "wakeups"
 ARRIVALS = "arrivals"
+PAUSE = "pause"
+"""While there is such a file in WHENTHEN_HOME, workers take no wake-up; who holds none makes a file with its pid."""
 
 
 class SpoolQueue(DirectoryQueue):
@@ -77,7 +79,12 @@ def work() -> None:
     worker.attempt = _passing("before-outcome", worker.attempt)  # type: ignore[assignment]
     runtime = make_runtime()
     seconds = float(os.environ.get("LEASE_SECONDS", "60"))
+    pause, paused = runtime.settings.home / PAUSE, runtime.settings.home / f"{PAUSE}-{os.getpid()}"
     while True:
+        if pause.exists():
+            paused.touch()
+            time.sleep(0.02)
+            continue
         for received in runtime.wakeups.receive(wait_seconds=0):
             execution = read_wakeup(received.body)
             # A database that is down at the start fails the invocation, and the message comes again.
@@ -121,5 +128,42 @@ def poll() -> None:
                 orders.delete(message)
 
 
+def close() -> None:
+    """The closer: closes what is to be closed at the instant NOW_MS; then it ends.
+
+    Crash points: ``before-move``, ``before-load``, ``after-load`` (the first part), ``before-complete``,
+    ``before-remove``.
+    """
+    from whenthen.engine import closer
+    from whenthen.store import closing, loads
+
+    load = loads.load_part
+
+    def loading(*arguments: Any) -> None:
+        stop_here("before-load")
+        load(*arguments)
+        stop_here("after-load")
+
+    loads.load_part = loading
+    closing.move_waiting = _passing("before-move", closing.move_waiting)
+    loads.complete = _passing("before-complete", loads.complete)
+    closing.remove = _passing("before-remove", closing.remove)
+    now = int(os.environ["NOW_MS"])
+    history = make_runtime().history
+    for _ in range(3):
+        closer.close_slots(history, now, Deadline(60))
+
+
+def tick() -> None:
+    """One tick, and what has become of it."""
+    from whenthen.cli.by_hand import tick_by_hand
+    from whenthen.clock import now_ms
+
+    try:
+        print(tick_by_hand(Settings.read(os.environ), now_ms()))
+    except StoreError as error:
+        print(f"{type(error).__name__}: {error}")
+
+
 if __name__ == "__main__":
-    {"trigger": serve_trigger, "worker": work, "poller": poll}[sys.argv[1]]()
+    {"trigger": serve_trigger, "worker": work, "poller": poll, "closer": close, "ticker": tick}[sys.argv[1]]()

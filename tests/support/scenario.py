@@ -73,6 +73,7 @@ class Product:
             "ALOPEX_URL": self.server.url,
             "ALOPEX_API_KEY": self.server.api_key,
             "WHENTHEN_HOME": str(self.home),
+            "WHENTHEN_COPY_DIR": str(self.server.copy_dir),
             "WHENTHEN_ALLOWED_NETWORKS": "127.0.0.0/8",
             "PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "layers" / "whenthen" / "python"))),
         }

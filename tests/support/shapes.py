@@ -13,7 +13,7 @@ from sqlglot.errors import ParseError
 
 from tests.support.catalogue import SCHEMA_STATEMENTS, STATEMENTS, example
 
-GROWING = ("trigger_events", "executions_", "probes")
+GROWING = ("trigger_events", "executions_", "probes", "execution_log_", "execution_details_", "slot_loads")
 """Tables, or the beginnings of their names, whose rows are not few."""
 
 _SCANNING_CLAUSES = {
@@ -48,7 +48,7 @@ def _parse(sql: str) -> exp.Expr:
 
 
 def _table_name(name: str) -> str:
-    return re.sub(r"_\d+$", "_", name)
+    return re.sub(r"_(\d+|waiting)$", "_", name)
 
 
 def primary_keys() -> Keys:

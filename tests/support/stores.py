@@ -11,8 +11,8 @@ import pytest
 
 from tests.support.alopex import AlopexServer
 from whenthen.store.database import Database, connect
-from whenthen.store.executions import reserve_execution
 from whenthen.store.migrations import migrate
+from whenthen.store.reservations import reserve_execution
 from whenthen.store.slots import open_slot
 from whenthen.store.statements import Script
 

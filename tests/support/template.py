@@ -23,7 +23,7 @@ MANAGED_POLICIES = {
 }
 """What the transform attaches by itself: logs, network interfaces, and reading queues that feed a function."""
 
-POWERTOOLS_NAMES = {"POWERTOOLS_SERVICE_NAME", "POWERTOOLS_LOG_LEVEL"}
+POWERTOOLS_NAMES = {"POWERTOOLS_METRICS_NAMESPACE", "POWERTOOLS_SERVICE_NAME", "POWERTOOLS_LOG_LEVEL"}
 EVERYWHERE = {"ALOPEX_URL", "ALOPEX_API_KEY_SECRET", "WHENTHEN_WAKEUP_QUEUE_URL"} | POWERTOOLS_NAMES
 NEEDED = {
     "TriggerFunction": EVERYWHERE | {"WHENTHEN_INTAKE_QUEUE_URL", "WHENTHEN_CHECK_QUEUE_URL"},
@@ -34,8 +34,10 @@ NEEDED = {
         "WHENTHEN_CHECK_QUEUE_URL",
         "WHENTHEN_ALLOWED_NETWORKS",
         "WHENTHEN_WEATHER_URL",
+        "ALOPEX_HISTORY_URL",
+        "WHENTHEN_COPY_DIR",
     },
-    "ConsoleFunction": EVERYWHERE | {"WHENTHEN_ALLOWED_NETWORKS", "WHENTHEN_WEATHER_URL"},
+    "ConsoleFunction": EVERYWHERE | {"WHENTHEN_ALLOWED_NETWORKS", "WHENTHEN_WEATHER_URL", "ALOPEX_HISTORY_URL"},
 }
 
 
@@ -142,7 +144,7 @@ def _queues(template: Template) -> Iterator[str]:
     watched = {
         _name(dimension["Value"])
         for alarm in resources(template, "AWS::CloudWatch::Alarm").values()
-        for dimension in alarm["Dimensions"]
+        for dimension in alarm.get("Dimensions", [])
         if alarm["MetricName"] == "ApproximateNumberOfMessagesVisible" and alarm["Threshold"] == 1
     }
     for name, queue in queues.items():

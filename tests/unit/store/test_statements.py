@@ -14,26 +14,18 @@ from alopex import AlopexError  # type: ignore[attr-defined]  # exported, but no
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.catalogue import CATALOGUE, SCHEMA_STATEMENTS, STATEMENTS, STORE, example
+from tests.support.catalogue import CATALOGUE, PARTS, SCHEMA_STATEMENTS, STATEMENTS, STORE, example
 from whenthen.engine.arrivals import MAX_INGREDIENTS_BYTES
 from whenthen.engine.listening import MAX_LISTENERS
 from whenthen.engine.sweep import _CHUNK as CHUNK
 from whenthen.engine.worker import BATCH
 from whenthen.store.errors import InvalidText, ScriptTooLong
 from whenthen.store.events import EventRow, reserve_event
-from whenthen.store.executions import (
-    COPIED_INGREDIENTS,
-    ExecutionRow,
-    Outcome,
-    State,
-    mark_sending,
-    record_outcome,
-    reserve_execution,
-    wake_again,
-)
+from whenthen.store.executions import ExecutionRow, Outcome, State, mark_sending, record_outcome, wake_again
 from whenthen.store.inbox import Message, insert_message
 from whenthen.store.literals import SqlValue, literal
 from whenthen.store.progress import Progress
+from whenthen.store.reservations import COPIED_INGREDIENTS, reserve_execution
 from whenthen.store.statements import (
     MAX_REQUEST_BYTES,
     MAX_SCRIPT_BYTES,
@@ -84,6 +76,19 @@ def test_a_tables_part_is_four_to_fourteen_ascii_digits(part: str) -> None:
 def test_hostile_table_parts(part: SqlValue) -> None:
     with pytest.raises(ValueError, match="can't be part"):
         Statement("s", "SELECT a FROM t_{slot}").render(slot=part)
+
+
+@pytest.mark.parametrize("part", ["", "a b", "a; DROP TABLE users", "a, ", 'a"', "A", "1", "a.b", "а", None, 1])
+@pytest.mark.parametrize("place", ["table", "key", "columns", "texts"])
+def test_hostile_whole_names(place: str, part: SqlValue) -> None:
+    with pytest.raises(ValueError, match="can't be part"):
+        Statement("s", f"SELECT {{{place}}}").render(**{place: part})
+
+
+def test_a_list_of_names_is_one_of_columns() -> None:
+    assert Statement("s", "SELECT {columns}").render(columns="a, b_2") == "SELECT a, b_2"
+    with pytest.raises(ValueError, match="can't be part"):
+        Statement("s", "SELECT 1 FROM {table}").render(table="a, b_2")
 
 
 def test_a_missing_value_is_told() -> None:
@@ -158,7 +163,7 @@ def test_the_parser_takes_as_many_statements_as_a_script_does(statement: Stateme
     """Where tables are missing nothing runs, but a refusal for anything but size means a content parser."""
     places = re.findall(r"(?<![:\w]):([a-z_]+)", statement.text)
     values: dict[str, SqlValue] = {name: -1 if name.endswith("sending") else "'" * 9 for name in places}
-    values["slot"] = "202601010000"
+    values |= {part: PARTS.get(part, "202601010000") for part in re.findall(r"{([a-z_]+)}", statement.text)}
     script = Script()
     refusal = longest = ""
     with contextlib.suppress(ScriptTooLong):
@@ -220,7 +225,7 @@ def record(script: Script, execution_id: str) -> None:
 
 
 def wake(script: Script, execution_id: str) -> None:
-    row = ExecutionRow(execution_id, TOKEN, TOKEN, LATE, "queued", LATE, LATE, "", -1, "{}", Progress())
+    row = ExecutionRow(execution_id, TOKEN, TOKEN, LATE, "queued", LATE, LATE, "", -1, "{}", Progress(), "202601010000")
     wake_again(script, row, LATE)
 
 

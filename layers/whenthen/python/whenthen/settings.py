@@ -39,6 +39,22 @@ class Settings(BaseModel):
         alias="WHENTHEN_ALOPEX_CA_FILE",
         description="PEM file of a private authority for the server's certificate.",
     )
+    alopex_history_url: str = Field(
+        "",
+        alias="ALOPEX_HISTORY_URL",
+        description="URL of the Alopex server that keeps the history; empty for the same one.",
+    )
+    copy_dir: str = Field(
+        "/srv/alopex/copy",
+        alias="WHENTHEN_COPY_DIR",
+        description="Folder on the database host that the server may copy through (`copy_allowed_dirs`).",
+        pattern=r"^/[^'\x00]*[^'/\x00]$",
+    )
+    host_report: str = Field(
+        "",
+        alias="WHENTHEN_HOST_REPORT",
+        description="Path or URL of the database host's report; empty for `host.json` at `ALOPEX_URL`.",
+    )
     home: Path = Field(Path(".whenthen"), alias="WHENTHEN_HOME", description="Folder of the local run.")
     host: str = Field("127.0.0.1", alias="WHENTHEN_HOST", description="Address that the local run listens on.")
     port: int = Field(
@@ -66,7 +82,7 @@ class Settings(BaseModel):
         description="Largest body of a webhook, bytes.",
     )
     intake_timeout_seconds: float = Field(
-        5.0,
+        1.5,
         alias="WHENTHEN_INTAKE_TIMEOUT_SECONDS",
         gt=0,
         le=20,

@@ -2,6 +2,7 @@
 
 import threading
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whenthen.engine.intake import Intake
@@ -9,13 +10,16 @@ from whenthen.errors import NotConfigured
 from whenthen.queues import Queue
 from whenthen.queues.sqs import SqsQueue
 from whenthen.settings import Settings
-from whenthen.store.database import Database, connect
+from whenthen.store.database import DEFAULT_TIMEOUT_SECONDS, Database, connect
 from whenthen.store.errors import Unreachable
-from whenthen.store.meta import require_ready
+from whenthen.store.history import History
+from whenthen.store.meta import Trusted, require_ready
 
 if TYPE_CHECKING:
     from whenthen.engine.checks import Checks
+    from whenthen.engine.housekeeping import Housekeeping
     from whenthen.engine.worker import Worker
+    from whenthen.store.host import Host
 
 
 class Runtime:
@@ -65,11 +69,28 @@ class Runtime:
         StoreError
             It can't be asked now.
         """
+        return self._ready_database(DEFAULT_TIMEOUT_SECONDS)
+
+    def _ready_database(self, timeout_seconds: float) -> Database:
         if not self._ready:
             with self._ready_lock:
-                require_ready(self._database, timeout_seconds=self.settings.intake_timeout_seconds)
+                require_ready(self._database, timeout_seconds=timeout_seconds)
                 self._ready = True
         return self._database
+
+    @cached_property
+    def history(self) -> History:
+        """The database with the log of its executions. Raises as `database`."""
+        url = self.settings.alopex_history_url
+        log = self.database
+        if url and url != self.settings.alopex_url:
+            # Asked when it is needed: a history that is down holds up nothing else.
+            log = Trusted(open_history(self.settings))
+        copy_dir = Path(self.settings.copy_dir)
+        if log.embedded:
+            copy_dir = self.settings.home.resolve() / "copy"
+            copy_dir.mkdir(parents=True, exist_ok=True)
+        return History(self.database, log, str(copy_dir / "load.parquet"))
 
     @cached_property
     def wakeups(self) -> Queue:
@@ -88,8 +109,8 @@ class Runtime:
 
     @cached_property
     def intake(self) -> Intake:
-        """Reserves arrivals. Raises as `database`."""
-        return Intake(self.database, self.wakeups)
+        """Reserves arrivals. Raises as `database`, but sooner: a webhook does not wait for long."""
+        return Intake(self._ready_database(self.settings.intake_timeout_seconds), self.wakeups)
 
     @cached_property
     def worker(self) -> "Worker":
@@ -124,6 +145,13 @@ class Runtime:
         )
         return Checks(self.database, lambda: self.check_orders, Checker(self.database, self.wakeups, sources))
 
+    @cached_property
+    def housekeeping(self) -> "Housekeeping":
+        """Keeps the hosts of the database's servers. Raises as `database`."""
+        from whenthen.engine.housekeeping import Housekeeping
+
+        return Housekeeping(self.database, open_hosts(self.settings))
+
 
 def open_database(settings: Settings) -> Database:
     """Return the database that the settings name, trusted or not: for `whenthen db` itself.
@@ -143,24 +171,73 @@ def open_database(settings: Settings) -> Database:
         raise NotConfigured(f"ALOPEX_URL: {error}") from error
 
 
+def open_history(settings: Settings) -> Database:
+    """Return the database at ALOPEX_HISTORY_URL, trusted or not. Its key is that of the other.
+
+    Raises
+    ------
+    NotConfigured
+        ALOPEX_HISTORY_URL is no URL, or plain http to another machine.
+    """
+    try:
+        return _connect_server(settings, settings.alopex_history_url)
+    except ValueError as error:
+        raise NotConfigured(f"ALOPEX_HISTORY_URL: {error}") from error
+
+
+def open_hosts(settings: Settings) -> "list[Host]":
+    """Return the hosts of the servers that the settings name; none for the engine in this process.
+
+    Raises
+    ------
+    NotConfigured
+        A URL is none, or plain http to another machine.
+    """
+    from whenthen.store.host import Host
+
+    def host(name: str, url: str, report: str) -> Host:
+        return Host(
+            name, url, report=report, read_key=lambda: _read_key(settings, again=True), ca_file=settings.alopex_ca_file
+        )
+
+    if not settings.alopex_url:
+        return []
+    try:
+        hosts = [host("database", settings.alopex_url, settings.host_report)]
+        if settings.alopex_history_url not in ("", settings.alopex_url):
+            hosts.append(host("history", settings.alopex_history_url, ""))
+    except ValueError as error:
+        raise NotConfigured(f"ALOPEX_URL, ALOPEX_HISTORY_URL: {error}") from error
+    return hosts
+
+
 def _connect_server(settings: Settings, target: str) -> Database:
     if not target.startswith(("http://", "https://")):
         raise ValueError("must begin with http:// or https://")
     if not settings.alopex_api_key_secret:
         api_key = settings.alopex_api_key.get_secret_value()
         return connect(target, api_key=api_key or None, ca_file=settings.alopex_ca_file)
+    return connect(
+        target,
+        api_key=_read_key(settings, again=False),
+        ca_file=settings.alopex_ca_file,
+        read_key_again=lambda: _read_key(settings, again=True),
+    )
+
+
+def _read_key(settings: Settings, *, again: bool) -> str:
+    """Return the servers' key; `again` asks for a secret that was read before, too."""
+    if not settings.alopex_api_key_secret:
+        return settings.alopex_api_key.get_secret_value()
     # Only with a secret's name is boto3 worth its import.
     from aws_lambda_powertools.utilities.parameters import get_secret
     from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError
 
-    def read_key(*, again: bool = True) -> str:
-        try:
-            return str(get_secret(settings.alopex_api_key_secret, force_fetch=again))
-        except GetParameterError as error:
-            # Without its key the database is as good as down: an event goes to the intake queue.
-            raise Unreachable(f"The database's key can't be read: {error}") from error
-
-    return connect(target, api_key=read_key(again=False), ca_file=settings.alopex_ca_file, read_key_again=read_key)
+    try:
+        return str(get_secret(settings.alopex_api_key_secret, force_fetch=again))
+    except GetParameterError as error:
+        # Without its key the database is as good as down: an event goes to the intake queue.
+        raise Unreachable(f"The database's key can't be read: {error}") from error
 
 
 def _queue(name: str, url: str) -> Queue:

@@ -30,11 +30,12 @@ def tick_by_hand(settings: Settings, now: int) -> TickReport:
         check_orders=None if settings.check_queue_url else orders,
     )
     report = tick(
-        runtime.database,
+        runtime.history,
         runtime.intake,
         runtime.wakeups,
         runtime.arrivals,
         runtime.checks,
+        runtime.housekeeping,
         now=now,
         deadline=Deadline(_TICK_SECONDS),
     )

@@ -1,20 +1,22 @@
 """The `whenthen` command."""
 
-from contextlib import suppress
 from datetime import UTC, datetime
 
 import click
 
+from whenthen.cli.backups import backup, restore
 from whenthen.cli.by_hand import tick_by_hand
+from whenthen.cli.database import db
+from whenthen.cli.operators import activity, doctor, status
+from whenthen.cli.owners import owner_erase
 from whenthen.clock import from_datetime
 from whenthen.engine import keys
 from whenthen.errors import WhenthenError
 from whenthen.services.zones import DEFAULT_ZONE, check_zone
 from whenthen.settings import settings
 from whenthen.store import keys as key_store
-from whenthen.store.errors import Duplicate, MissingTable
-from whenthen.store.meta import prove_single_flight, require_ready
-from whenthen.store.migrations import LATEST, migrate
+from whenthen.store.errors import Duplicate
+from whenthen.store.meta import require_ready
 from whenthen.store.profiles import set_zone
 from whenthen.wiring import open_database
 
@@ -34,40 +36,16 @@ def main() -> None:
     """Whenthen: when something happens, then do something, exactly once."""
 
 
+for command in (db, backup, restore, status, doctor, activity):
+    main.add_command(command)
+
+
 @main.command()
 def run() -> None:
     """Run everything in this process."""
     from whenthen.local.server import run as run_server
 
     run_server(settings())
-
-
-@main.group()
-def db() -> None:
-    """The database at ALOPEX_URL, or the engine in WHENTHEN_HOME."""
-
-
-@db.command("migrate")
-def db_migrate() -> None:
-    """Bring the schema up to date and prove that the server is safe."""
-    database = open_database(settings())
-    applied = migrate(database)
-    click.echo(f"Applied schema versions {applied}." if applied else f"The schema is at version {LATEST} already.")
-    prove_single_flight(database)
-    click.echo("Proved: the server runs one statement at a time.")
-    database.close()
-
-
-@db.command("check")
-def db_check() -> None:
-    """Check the schema, and prove again that the server is safe."""
-    database = open_database(settings())
-    # Without tables there is nothing to prove on; require_ready says what to run.
-    with suppress(MissingTable):
-        prove_single_flight(database)
-    require_ready(database)
-    click.echo(f"The schema is at version {LATEST}, and the server runs one statement at a time.")
-    database.close()
 
 
 @main.command("tick")
@@ -89,6 +67,9 @@ def tick_command(time_: str | None) -> None:
 @main.group()
 def owner() -> None:
     """Owners."""
+
+
+owner.add_command(owner_erase)
 
 
 @owner.command("create")

@@ -2,7 +2,9 @@
 
 import json
 import secrets
+from collections.abc import Collection
 from dataclasses import replace
+from itertools import batched
 from typing import Any
 
 from whenthen.clock import Deadline, now_ms
@@ -18,7 +20,7 @@ from whenthen.store.applets import AppletRow
 from whenthen.store.database import Database
 from whenthen.store.errors import Duplicate
 from whenthen.store.profiles import find_zone
-from whenthen.store.statements import Script
+from whenthen.store.statements import MAX_SELECTS, Script
 from whenthen.store.units import run_unit
 
 _TIMEOUT_SECONDS = 10.0
@@ -42,6 +44,15 @@ def get(database: Database, owner_id: str, applet_id: str) -> AppletRow:
     if row is None or row.owner_id != owner_id or row.deleted_at is not None:
         raise NotFound("There is no such applet.")
     return row
+
+
+def applet_names(database: Database, owner_id: str, applet_ids: Collection[str]) -> dict[str, str]:
+    """Return the names of the owner's applets by id, of deleted ones, too."""
+    names: dict[str, str] = {}
+    for ids in batched(sorted(applet_ids), MAX_SELECTS, strict=False):
+        rows = store.read_applets(database, set(ids), timeout_seconds=_TIMEOUT_SECONDS)
+        names |= {row.applet_id: parse(row).name for row in rows.values() if row.owner_id == owner_id}
+    return names
 
 
 def create(database: Database, owner_id: str, applet: Applet, *, checks: Checks | None = None) -> AppletRow:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from whenthen.clock import Deadline, now_ms
+from whenthen.engine import watching
 from whenthen.engine.found import NewEvent, new_event, storable_note
 from whenthen.engine.identity import event_id
 from whenthen.engine.intervals import LONGEST_WISH_MS, after_failure, after_success
@@ -13,6 +14,7 @@ from whenthen.engine.positions import Position, next_position
 from whenthen.engine.reservation import ClaimLost, Known, Reservation
 from whenthen.engine.sources import Sources, interval_minutes
 from whenthen.engine.wakeups import send_wakeups
+from whenthen.metrics import Metric, count, timing
 from whenthen.queues import Queue
 from whenthen.services.checking import CheckFailed, Found
 from whenthen.store.checks import CheckRow, hold_host, record, write_position
@@ -100,6 +102,7 @@ class Checker:
         at = after_failure(now, interval_minutes(trigger), 1, retry_at=error.retry_at)
         return Beginning({}, "", at, now, 1, storable_note(str(error)))
 
+    @timing(Metric.CHECK_DURATION)
     def check(self, claimed: Claimed, now: int, deadline: Deadline) -> CheckReport:
         """Make a check and store what it found, or why it failed.
 
@@ -157,6 +160,7 @@ class Checker:
             except Known:
                 known = reservation.known(unseen)
                 if not known:
+                    count(Metric.LOST_WRITES)
                     # Refused as known and not there: only a lost write does that (ALOPEX.md 2).
                     raise Conflict from None
                 unseen = [identity for identity in unseen if identity not in known]
@@ -193,9 +197,11 @@ class Checker:
 
         for execution_ids in reservation.store(events, finish):
             send_wakeups(self._wakeups, execution_ids)
+            watching.events_found(claimed.trigger.trigger_id, execution_ids)
 
     def _fail(self, reservation: Reservation, claimed: Claimed, error: CheckFailed, now: int) -> None:
         row = claimed.row
+        count(Metric.CHECK_FAILED)
         logger.info("the check of %s failed: %s", row.check_id, error)
         words = storable_note(str(error))
         failures = row.failures + 1

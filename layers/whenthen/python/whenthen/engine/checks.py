@@ -4,10 +4,12 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from whenthen import metrics
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine.checker import Beginning, Checker, CheckReport, Claimed
 from whenthen.engine.orders import LEASE_MS, Order, new_claim, send_orders
 from whenthen.errors import WhenthenError
+from whenthen.metrics import Metric
 from whenthen.queues import Queue
 from whenthen.services.checking import CheckFailed
 from whenthen.store.checks import (
@@ -23,6 +25,9 @@ from whenthen.store.database import Database
 from whenthen.store.triggers import TriggerRow, read_triggers
 
 logger = logging.getLogger(__name__)
+
+OVERDUE_MS = 10 * 60_000
+"""A check that was due longer ago than this when it is claimed was lost or is starved, milliseconds."""
 
 OFFLINE_LEASE_MS = 50_000
 """How long a claim of a check that is done in the tick itself holds, milliseconds: the next tick finds it due."""
@@ -78,10 +83,13 @@ class Checks:
     ) -> Iterator[dict[str, CheckRow]]:
         for start in range(0, len(check_ids), MAX_CLAIMS):
             if deadline.left() < _SECONDS_FOR_A_CHUNK:
+                metrics.count(Metric.TRIGGERS_OVERDUE, len(check_ids) - start)
                 logger.warning("%d due checks wait for the next tick", len(check_ids) - start)
                 return
             chunk = check_ids[start : start + MAX_CLAIMS]
             rows = claim_due_checks(self._database, chunk, claim=new_claim(), now=now, lease_until=now + lease_ms)
+            late = [row for row in rows.values() if now - (row.next_check_at or now) > OVERDUE_MS]
+            metrics.count(Metric.TRIGGERS_OVERDUE, len(late))
             if rows:
                 yield rows
 
@@ -147,9 +155,11 @@ class Checks:
         try:
             return self._checker.check(claimed, now, deadline)
         except WhenthenError as error:
+            metrics.count(Metric.CHECK_FAILED)
             logger.warning("the check of %s could not be recorded: %s", claimed.row.check_id, error)
             return CheckReport(failure=str(error))
         except Exception as error:  # noqa: BLE001
             # The others of its batch are not to suffer. The words may hold a field's value.
+            metrics.count(Metric.CHECK_FAILED)
             logger.error("the check of %s broke off: %s", claimed.row.check_id, type(error).__name__)
             return CheckReport(failure="The check broke off for a reason of its own.")

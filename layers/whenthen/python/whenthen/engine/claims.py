@@ -9,16 +9,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from whenthen.clock import Deadline, now_ms
+from whenthen.engine import watching
 from whenthen.engine.identity import parse_execution_id
 from whenthen.engine.runs import Run
 from whenthen.store import executions as store
 from whenthen.store.applets import AppletRow, read_applets
 from whenthen.store.database import Database
-from whenthen.store.errors import GuardFailed, ScriptTooLong
+from whenthen.store.errors import GuardFailed, MissingTable, ScriptTooLong
 from whenthen.store.events import EventRow, read_events
 from whenthen.store.executions import ExecutionRow, Outcome, State
 from whenthen.store.inbox import Message, insert_message
-from whenthen.store.slots import reopen
+from whenthen.store.places import find_places
+from whenthen.store.slots import may_have_moved, reopen
 from whenthen.store.statements import Script
 from whenthen.store.units import run_unit
 
@@ -62,9 +64,17 @@ def claim(database: Database, wanted: list[str], token: str, deadline: Deadline)
 
     def attempt(claimable: Iterable[str]) -> dict[str, ExecutionRow]:
         script = Script()
+        places = find_places(database, wanted, now_ms(), timeout_seconds=deadline.left())
         for execution in claimable:
-            store.claim(script, execution, claim=token, now=now_ms() + _EARLY_MS, lease_until=lease_until(deadline))
-        return store.read_executions(database, script, wanted, timeout_seconds=deadline.left())
+            store.claim(
+                script,
+                execution,
+                claim=token,
+                now=now_ms() + _EARLY_MS,
+                lease_until=lease_until(deadline),
+                place=places.get(execution, ""),
+            )
+        return store.read_executions(database, script, wanted, places=places, timeout_seconds=deadline.left())
 
     def unit() -> dict[str, ExecutionRow]:
         try:
@@ -97,16 +107,15 @@ def mark_sending(database: Database, runs: list[Run], deadline: Deadline) -> set
         The database did not answer in time.
     """
 
-    def write(ids: set[str]) -> None:
+    def changes(ids: set[str]) -> Script:
         script = Script()
         for run in runs:
             if run.execution_id in ids:
-                store.mark_sending(script, run.execution_id, claim=run.claim, step=run.step)
-        if ids:
-            database.execute(script.sql, timeout_seconds=deadline.left())
+                store.mark_sending(script, run.execution_id, claim=run.claim, step=run.step, place=run.place)
+        return script
 
-    claims = {run.execution_id: run.claim for run in runs}
-    return _write_held(database, claims, (State.RUNNING,), write, deadline)
+    claimed = {run.execution_id: (run.claim, run.place or store.slot_of(run.execution_id)) for run in runs}
+    return _write_held(database, claimed, (State.RUNNING,), changes, deadline)
 
 
 def record(database: Database, outcomes: list[Outcome], messages: list[Message], deadline: Deadline) -> set[str]:
@@ -120,25 +129,23 @@ def record(database: Database, outcomes: list[Outcome], messages: list[Message],
         The database did not answer in time.
     """
 
-    def write(ids: set[str]) -> None:
+    def changes(ids: set[str]) -> Script:
         script = Script()
         for outcome in outcomes:
             if outcome.execution_id in ids:
                 store.record_outcome(script, outcome)
         # A late answer may come after `unknown`, in a slot that the sweep passes over by now.
-        for slot in {
-            store.slot_of(o.execution_id) for o in outcomes if o.execution_id in ids and o.wake_at is not None
-        }:
-            reopen(script, slot)
+        for slot in {claimed[o.execution_id][1] for o in outcomes if o.execution_id in ids and o.wake_at is not None}:
+            if slot != store.WAITING:
+                reopen(script, slot)
         for message in messages:
             if message.execution_id in ids:
                 insert_message(script, message)
-        if ids:
-            database.execute(script.sql, timeout_seconds=max(deadline.left(), 1.0))
+        return script
 
-    claims = {outcome.execution_id: outcome.claim for outcome in outcomes}
+    claimed = {o.execution_id: (o.claim, o.place or store.slot_of(o.execution_id)) for o in outcomes}
     try:
-        return _write_held(database, claims, (State.RUNNING, State.UNKNOWN), write, deadline)
+        return _write_held(database, claimed, (State.RUNNING, State.UNKNOWN), changes, deadline)
     except ScriptTooLong:
         if len(outcomes) == 1:
             raise
@@ -154,26 +161,44 @@ def record(database: Database, outcomes: list[Outcome], messages: list[Message],
 
 def _write_held(
     database: Database,
-    claims: dict[str, str],
+    claimed: dict[str, tuple[str, str]],
     states: tuple[State, ...],
-    write: Callable[[set[str]], None],
+    changes: Callable[[set[str]], Script],
     deadline: Deadline,
 ) -> set[str]:
-    if not claims:
-        return set()
+    """Send the changes of those that are still held; `claimed` tells claim and place of each."""
+    places = {execution: place for execution, (_, place) in claimed.items()}
 
-    def unit() -> set[str]:
-        held = set(claims)
+    def write(ids: set[str]) -> set[str]:
+        # A change of a row that has left its table changes nothing and says nothing: those are read back.
+        read_back = [execution for execution in ids if may_have_moved(places[execution], now_ms())]
+        timeout = max(deadline.left(), 1.0)
+        if not read_back:
+            if ids:
+                database.execute(changes(ids).sql, timeout_seconds=timeout)
+            return ids
+        rows = store.read_executions(database, changes(ids), read_back, places=places, timeout_seconds=timeout)
+        return ids - {i for i in read_back if i not in rows or rows[i].claim != claimed[i][0]}
+
+    def unit(ids: set[str]) -> set[str]:
         try:
-            write(held)
+            return write(ids)
+        except MissingTable as error:
+            left = {execution for execution in ids if error.table != f"executions_{places[execution]}"}
+            if left == ids:
+                raise
+            return unit(left)
         except GuardFailed:
-            rows = store.read_executions(database, Script(), list(claims)).values()
-            held = {row.execution_id for row in rows if row.claim == claims[row.execution_id] and row.state in states}
-            logger.warning("%d of %d executions are not held any more", len(claims) - len(held), len(claims))
-            write(held)
-        return held
+            rows = store.read_executions(database, Script(), ids, places=places).values()
+            held = {
+                row.execution_id for row in rows if row.claim == claimed[row.execution_id][0] and row.state in states
+            }
+            logger.warning("executions are not held any more", extra=watching.executions(ids - held))
+            return write(held)
 
-    return run_unit(unit, deadline=deadline, repeatable=True)
+    if not claimed:
+        return set()
+    return run_unit(lambda: unit(set(claimed)), deadline=deadline, repeatable=True)
 
 
 def _is_due(row: ExecutionRow | None) -> bool:

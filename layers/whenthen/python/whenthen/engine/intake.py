@@ -5,17 +5,19 @@ import logging
 from dataclasses import dataclass
 
 from whenthen.clock import Deadline, now_ms
+from whenthen.engine import watching
 from whenthen.engine.arrivals import MAX_INGREDIENTS_BYTES, Arrival
 from whenthen.engine.identity import event_id, execution_id
 from whenthen.engine.listeners import Listeners
 from whenthen.engine.wakeups import WAKE_GRACE_MS, send_wakeups
 from whenthen.errors import TooLarge
+from whenthen.metrics import Metric, count
 from whenthen.queues import Queue
 from whenthen.store.database import Database
 from whenthen.store.errors import Conflict, Duplicate, GuardFailed, MissingTable, OutcomeUnknown
 from whenthen.store.events import EventRow, find_event, reserve_event
-from whenthen.store.executions import reserve_execution
 from whenthen.store.keys import Key
+from whenthen.store.reservations import reserve_execution
 from whenthen.store.slots import open_slot, slot_at
 from whenthen.store.statements import Script
 from whenthen.store.triggers import TriggerRow, guard
@@ -86,7 +88,21 @@ class Intake:
         # After an unknown outcome a duplicate may be our own first try, which has woken nobody.
         if not reservation.duplicate or uncertain:
             send_wakeups(self._wakeups, reservation.execution_ids)
+        self._tell(arrival, reservation, is_new=not reservation.duplicate or uncertain)
         return reservation
+
+    @staticmethod
+    def _tell(arrival: Arrival, reservation: Reservation, *, is_new: bool) -> None:
+        if reservation.event_id is None:
+            logger.info("no applet listens to an event", extra=watching.arrival(arrival))
+            return
+        count(Metric.ACCEPTED if is_new else Metric.DUPLICATE)
+        logger.info(
+            "an event was accepted" if is_new else "an event had arrived before",
+            extra=watching.event(reservation.event_id)
+            | watching.arrival(arrival)
+            | {"execution_ids": reservation.execution_ids},
+        )
 
     def _reserve(self, arrival: Arrival, ingredients: str, deadline: Deadline) -> Reservation:
         listening = self._listeners.find(arrival, deadline)
@@ -141,7 +157,8 @@ class Intake:
         first = find_event(self._database, event, timeout_seconds=deadline.left())
         if first is None:
             # The key was refused and the row is not there: only a lost write does that (ALOPEX.md 2).
-            logger.error("event %s was refused as a duplicate but is not stored", event)
+            count(Metric.LOST_WRITES)
+            logger.error("an event was refused as a duplicate but is not stored", extra=watching.event(event))
             raise Conflict
         return Reservation(event, first.execution_ids, duplicate=True)
 

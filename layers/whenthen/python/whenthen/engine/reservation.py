@@ -12,7 +12,7 @@ from whenthen.store.checks import keep
 from whenthen.store.database import Database
 from whenthen.store.errors import Conflict, Duplicate, GuardFailed, MissingTable
 from whenthen.store.events import EventRow, read_events, reserve_events
-from whenthen.store.executions import COPIED_INGREDIENTS, NewExecution, reserve_executions
+from whenthen.store.reservations import COPIED_INGREDIENTS, NewExecution, reserve_executions
 from whenthen.store.slots import open_slot, slot_at
 from whenthen.store.statements import MAX_SELECTS, Script
 from whenthen.store.triggers import TriggerRow, find_trigger, guard

@@ -21,7 +21,7 @@ class Run:
     """An execution in a worker's hands.
 
     `step` is the action that is next, `tries` how often it has been tried, `attempts` all that was tried so far,
-    `note` what the progress has kept since the reservation.
+    `note` and `rerun` (the progress's `run`) what the progress has kept, `place` where the row stands.
     """
 
     execution_id: str
@@ -33,6 +33,8 @@ class Run:
     tries: int
     attempts: list[dict[str, Any]]
     note: str = ""
+    rerun: int = 0
+    place: str = ""
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -69,8 +71,10 @@ class Run:
             attempts=bounded(self.attempts),
             finished_at=finished_at,
             note=self.note,
+            trigger_service=self.applet.trigger.service,
+            run=self.rerun,
         )
-        return Outcome(self.execution_id, self.claim, state, progress, due_at, wake_at)
+        return Outcome(self.execution_id, self.claim, state, progress, due_at, wake_at, self.place)
 
     def final_state(self) -> tuple[State, str]:
         """Return the state of an execution whose actions are all done: that of its worst action, and why."""
@@ -116,6 +120,8 @@ def begin(execution: ExecutionRow, applet: AppletRow | None, event: EventRow | N
         tries=execution.progress.tries,
         attempts=list(execution.progress.attempts),
         note=execution.progress.note,
+        rerun=execution.progress.run,
+        place=execution.place,
     )
     # A run that has begun has passed its filter.
     return (None if execution.progress.actions else _filtered(run)) or run
@@ -141,7 +147,16 @@ def _filtered(run: Run) -> tuple[State, str] | None:
     return State.SKIPPED, f"The filter is false: {run.applet.filter}{notes}"
 
 
-def ended_early(execution: ExecutionRow, state: State, reason: str, *, now: int) -> Outcome:
+def ended_early(execution: ExecutionRow, applet: AppletRow | None, state: State, reason: str, *, now: int) -> Outcome:
     """Return what to write about a claimed execution that ends before its first action."""
-    progress = replace(execution.progress, reason=reason, finished_at=now)
-    return Outcome(execution.execution_id, execution.claim, state, progress)
+    service = execution.progress.trigger_service or (trigger_service(applet) if applet else "")
+    progress = replace(execution.progress, reason=reason, finished_at=now, trigger_service=service)
+    return Outcome(execution.execution_id, execution.claim, state, progress, place=execution.place)
+
+
+def trigger_service(applet: AppletRow) -> str:
+    """Return the service of the applet's trigger, empty when its definition can't be read."""
+    try:
+        return Applet.model_validate_json(applet.definition).trigger.service
+    except ValidationError:
+        return ""

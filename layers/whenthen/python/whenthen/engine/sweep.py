@@ -3,12 +3,13 @@
 import logging
 from dataclasses import replace
 
+from whenthen.engine import watching
 from whenthen.engine.attempts import Attempt, bounded
 from whenthen.engine.wakeups import WAKE_GRACE_MS, send_wakeups
 from whenthen.queues import Queue
 from whenthen.store.database import Database
-from whenthen.store.errors import GuardFailed
-from whenthen.store.executions import NOT_SENDING, ExecutionRow, State, list_due, release, wake_again
+from whenthen.store.errors import GuardFailed, MissingTable
+from whenthen.store.executions import NOT_SENDING, WAITING, ExecutionRow, State, list_due, release, wake_again
 from whenthen.store.progress import Progress
 from whenthen.store.slots import count_open, list_slots, settle, slot_end
 from whenthen.store.statements import Script
@@ -39,14 +40,20 @@ def sweep(database: Database, wakeups: Queue, now: int) -> int:
         How many executions were overdue.
     """
     found = 0
-    for slot in list_slots(database):
-        if slot.settled_at is None:
-            due = list_due(database, slot.slot, now)
-            found += len(due)
-            for row in due:
-                if row.state == State.RUNNING:
-                    _release(database, row, now)
-            _wake(database, wakeups, due, now)
+    open_slots = [row.slot for row in list_slots(database) if row.settled_at is None and not row.is_batch]
+    # What moves from a slot to the waiting ones is found in one of the two.
+    for place in (*open_slots, WAITING):
+        try:
+            due = list_due(database, place, now)
+        except MissingTable:
+            # Closed since the list was read.
+            continue
+        found += len(due)
+        watching.executions_overdue(due, now)
+        for row in due:
+            if row.state == State.RUNNING:
+                _release(database, row, now)
+        _wake(database, wakeups, due, now)
     return found
 
 
@@ -66,7 +73,9 @@ def _release(database: Database, row: ExecutionRow, now: int) -> None:
     """End a lease that has run out: back to the queue if nothing was sent, otherwise the outcome is unknown."""
     script = Script()
     died = replace(row.progress, deaths=row.progress.deaths + 1)
+    ended: State | None = None
     if row.sending != NOT_SENDING:
+        ended = State.UNKNOWN
         reason = "The worker stopped after the request may have been sent; no answer is known."
         release(
             script,
@@ -77,6 +86,7 @@ def _release(database: Database, row: ExecutionRow, now: int) -> None:
             wake_at=None,
         )
     elif died.deaths >= MAX_DEATHS:
+        ended = State.FAILED
         reason = f"The worker stopped {MAX_DEATHS} times before it could send anything."
         release(
             script, row, state=State.FAILED, progress=_ended(died, State.FAILED, reason, now), due_at=None, wake_at=None
@@ -88,7 +98,9 @@ def _release(database: Database, row: ExecutionRow, now: int) -> None:
     except GuardFailed:
         # The worker was late but alive, or another sweep was first.
         return
-    logger.warning("the lease of %s has run out", row.execution_id)
+    logger.warning("the lease of an execution has run out", extra=watching.execution(row.execution_id))
+    if ended is not None:
+        watching.execution_ended(row.execution_id, ended)
 
 
 def _ended(progress: Progress, state: State, reason: str, now: int) -> Progress:
@@ -109,8 +121,9 @@ def settle_slots(database: Database, now: int) -> None:
     """Mark the slots that are over and whose executions are all final, so that the sweep passes over them."""
     for row in list_slots(database):
         # An intake that began before the slot's end may still be on its way: leave it some time.
-        over = slot_end(row.slot) + _INTAKE_MS <= now
-        if row.settled_at is not None or not over or count_open(database, row.slot):
+        if row.settled_at is not None or row.is_closing or slot_end(row.slot) + _INTAKE_MS > now:
+            continue
+        if count_open(database, row.slot):
             continue
         script = Script()
         settle(script, row, now)

@@ -1,18 +1,24 @@
 """The poller's minute."""
 
 import logging
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from whenthen.clock import Deadline, now_ms
+from whenthen.engine import watching
 from whenthen.engine.arrivals import Arrival
 from whenthen.engine.checks import Checks
+from whenthen.engine.closer import close_slots
+from whenthen.engine.erasure import erase_owners
+from whenthen.engine.housekeeping import Housekeeping
 from whenthen.engine.intake import Intake
 from whenthen.engine.listeners import UnknownKey
+from whenthen.engine.retention import expire_payloads
+from whenthen.engine.sizes import is_rare, measure
 from whenthen.engine.sweep import settle_slots, sweep
 from whenthen.errors import TooLarge, WhenthenError
 from whenthen.queues import Queue
-from whenthen.store.database import Database
-from whenthen.store.errors import InvalidText, ScriptTooLong, StoreError
+from whenthen.store.errors import InvalidText, LogFull, ScriptTooLong, StoreError
+from whenthen.store.history import History
 from whenthen.store.inbox import trim
 from whenthen.store.slots import SLOT_MINUTES, open_slot, slot_at
 
@@ -23,29 +29,44 @@ _SECONDS_FOR_ONE_ARRIVAL = 10.0
 
 @dataclass(frozen=True, slots=True)
 class TickReport:
-    """What a tick has done: counts."""
+    """What a tick has done and seen: numbers alone, None where it does not know. `engine.watching` has their metrics.
+
+    `slots_stuck` are open two hours after their end. `wal_bytes`, `sst_bytes` and `sst_files` are those of the
+    fullest server's data directory, as the hosts said at most `report_age_seconds` ago.
+    """
 
     overdue: int
     drained: int
     checks: int
+    slots_open: int | None = None
+    slots_stuck: int | None = None
+    seen_events: int | None = None
+    dead_rows: int | None = None
+    wal_bytes: int | None = None
+    sst_bytes: int | None = None
+    sst_files: int | None = None
+    report_age_seconds: float | None = None
 
 
 def tick(
-    database: Database,
+    history: History,
     intake: Intake,
     wakeups: Queue,
     arrivals: Queue,
     checks: Checks,
+    housekeeping: Housekeeping,
     *,
     now: int,
     deadline: Deadline,
 ) -> TickReport:
-    """Open the next slot, check what is due, sweep, settle old slots, take in what waits in the intake queue.
+    """Open the next slot, check what is due, sweep, close old slots, take in what waits in the intake queue.
 
-    Ticks may repeat, overlap and come late.
+    Before all that, look after the hosts. Ticks may repeat, overlap and come late.
 
     Parameters
     ----------
+    history:
+        The database, and where its old executions go.
     now:
         The instant the tick stands for, epoch milliseconds.
     deadline:
@@ -60,10 +81,15 @@ def tick(
     """
     # Slots, leases and waits of executions are told by this machine's clock, as intake and the worker tell them: a
     # tick that is replayed for a later instant must not end the leases of living workers.
+    database = history.hot
     present = now_ms()
     past = min(now, present)
     overdue = drained = checked = 0
+    sizes: dict[str, int] = {}
     failures: list[WhenthenError] = []
+
+    def keeping() -> None:
+        housekeeping.run(deadline)
 
     def opening() -> None:
         for instant in (present, present + SLOT_MINUTES * 60_000):
@@ -79,20 +105,44 @@ def tick(
         nonlocal overdue
         overdue = sweep(database, wakeups, past)
 
+    def closing() -> None:
+        close_slots(history, past, Deadline(deadline.left() / 2))
+
+    def erasing() -> None:
+        if is_rare(past):
+            expire_payloads(history, past)
+            erase_owners(history)
+
+    def measuring() -> None:
+        nonlocal sizes
+        sizes = asdict(measure(database, past))
+
     def draining() -> None:
         nonlocal drained
         drained = drain(intake, arrivals, deadline)
 
-    # One that fails does not keep the others from their turn. Draining is last: it may take all that is left.
-    for stage in (opening, checking, sweeping, lambda: settle_slots(database, past), lambda: trim(database), draining):
+    def settling() -> None:
+        settle_slots(database, past)
+
+    def trimming() -> None:
+        trim(database)
+
+    # One that fails does not keep the others from their turn. Keeping is first: what the hosts say matters most when
+    # nothing else works. Draining is last: it may take all that is left.
+    for stage in (keeping, opening, checking, sweeping, settling, closing, trimming, erasing, measuring, draining):
         try:
             stage()
         except WhenthenError as error:
             logger.error("a part of the tick failed: %s", error)
             failures.append(error)
+    if any(isinstance(error, LogFull) for error in failures):
+        housekeeping.free_logs(deadline)
+    report = TickReport(overdue, drained, checked, **asdict(housekeeping.gauges), **sizes)
+    # Also of a tick that fails: the numbers say why.
+    watching.tick_done(report)
     if failures:
         raise failures[0]
-    return TickReport(overdue, drained, checked)
+    return report
 
 
 def drain(intake: Intake, arrivals: Queue, deadline: Deadline) -> int:
@@ -105,6 +155,8 @@ def drain(intake: Intake, arrivals: Queue, deadline: Deadline) -> int:
     ------
     Unavailable
         The queue can't be reached.
+    LogFull
+        The database takes no arrival before its next export.
     """
     drained = 0
     while deadline.left() > _SECONDS_FOR_ONE_ARRIVAL:
@@ -122,16 +174,22 @@ def drain(intake: Intake, arrivals: Queue, deadline: Deadline) -> int:
 
 def _take_in(intake: Intake, body: str) -> bool:
     """Reserve one arrival; return whether its message is done with."""
+    about: dict[str, str] = {}
     try:
-        intake.accept(Arrival.from_json(body), Deadline(_SECONDS_FOR_ONE_ARRIVAL))
+        arrival = Arrival.from_json(body)
+        about = watching.arrival(arrival)
+        intake.accept(arrival, Deadline(_SECONDS_FOR_ONE_ARRIVAL))
     except UnknownKey:
-        logger.warning("dropped an arrival with an invalid key")
+        logger.warning("dropped an arrival with an invalid key", extra=about)
     except (TooLarge, ScriptTooLong, InvalidText) as error:
-        logger.error("dropped an arrival that can't be stored: %s", error)
+        logger.error("dropped an arrival that can't be stored: %s", error, extra=about)
     except ValueError as error:
-        logger.error("left an unreadable arrival in the queue: %s", error)
+        logger.error("left an unreadable arrival in the queue: %s", error, extra=about)
         return False
+    except LogFull:
+        # The others find it full, too; the tick has to know.
+        raise
     except StoreError as error:
-        logger.warning("left an arrival in the queue: %s", error)
+        logger.warning("left an arrival in the queue: %s", error, extra=about)
         return False
     return True

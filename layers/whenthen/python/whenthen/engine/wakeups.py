@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import Sequence
 
+from whenthen.engine import watching
 from whenthen.engine.identity import parse_execution_id
 from whenthen.errors import Unavailable
 from whenthen.queues import Queue
@@ -24,7 +25,8 @@ def send_wakeups(queue: Queue, execution_ids: Sequence[str], *, delay_seconds: i
             delay_seconds=delay_seconds,
         )
     except Unavailable as error:
-        logger.warning("%d executions wait for the sweep: %s", len(execution_ids), error)
+        about = watching.executions(execution_ids)
+        logger.warning("%d executions wait for the sweep: %s", len(execution_ids), error, extra=about)
 
 
 def read_wakeup(body: str) -> str:

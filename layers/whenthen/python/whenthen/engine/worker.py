@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 import uuid_utils
 
 from whenthen.clock import Deadline, now_ms
-from whenthen.engine import claims
+from whenthen.engine import claims, watching
 from whenthen.engine.actions import Prepared, Sent, attempt, prepare, send
 from whenthen.engine.claims import Claimed
 from whenthen.engine.identity import idempotency_key, parse_execution_id
@@ -83,18 +83,18 @@ class Worker:
             claimed = claims.claim(self._database, wanted, str(uuid_utils.uuid7()), deadline)
         except MissingTable as error:
             if len(wanted) == 1:
-                logger.warning("dropped the wake-up of %s: %s", wanted[0], error)
+                logger.warning("dropped a wake-up: %s", error, extra=watching.execution(wanted[0]))
                 return set()
             # One bad id refuses the whole script: take them one by one.
             return set().union(*(self.run([execution], deadline) for execution in wanted))
         except StoreError as error:
-            logger.warning("could not claim %d executions: %s", len(wanted), error)
+            logger.warning("could not claim %d executions: %s", len(wanted), error, extra=watching.executions(wanted))
             return set(wanted)
         try:
             self._do(self._begin(claimed, deadline), deadline)
         except StoreError as error:
             # Their leases run out and the sweep finds them.
-            logger.error("outcomes could not be recorded: %s", error)
+            logger.error("outcomes could not be recorded: %s", error, extra=watching.executions(wanted))
             return set(wanted)
         return set()
 
@@ -107,12 +107,14 @@ class Worker:
             try:
                 begun = begin(execution, claimed.applets.get(execution.applet_id), claimed.long_events.get(event_id))
             except Exception:
-                logger.exception("%s could not be begun", execution.execution_id)
+                logger.exception("could not be begun", extra=watching.execution(execution.execution_id))
                 begun = State.FAILED, "Something unforeseen went wrong before anything was sent; the log says what."
             if isinstance(begun, Run):
+                watching.first_action_begins(execution, begun)
                 runs.append(begun)
             else:
-                ended.append(ended_early(execution, *begun, now=now_ms()))
+                applet = claimed.applets.get(execution.applet_id)
+                ended.append(ended_early(execution, applet, *begun, now=now_ms()))
         self._record(ended, [], deadline)
         return runs
 
@@ -153,7 +155,7 @@ class Worker:
         pending: dict[Future[Sent | None], tuple[Run, Prepared]] = {}
         for run, prepared in ready:
             if run.execution_id not in lost:
-                pending[self._pool.submit(self._work, prepared, timeout)] = (run, prepared)
+                pending[self._pool.submit(self._work, run, prepared, timeout)] = (run, prepared)
         going_on: list[Run] = []
         failure: StoreError | None = None
         while pending:
@@ -188,17 +190,17 @@ class Worker:
             return str(error)
         except Exception:
             # A fault of one service must not end its neighbours in the batch.
-            logger.exception("%s could not be prepared", run.execution_id)
+            logger.exception("could not be prepared", extra=watching.execution(run.execution_id))
             return "Something unforeseen went wrong before anything was sent; the log says what."
 
-    def _work(self, prepared: Prepared, timeout: float) -> Sent | None:
+    def _work(self, run: Run, prepared: Prepared, timeout: float) -> Sent | None:
         work = prepared.work
         if not isinstance(work, Send):
             return None
         try:
             return send(self._client, work, timeout_seconds=timeout)
         except Exception:
-            logger.exception("a request ended unforeseen")
+            logger.exception("a request ended unforeseen", extra=watching.execution(run.execution_id))
             reason = "Something unforeseen went wrong while the request was sent; the log says what."
             return Sent(Unanswered(repeatable=work.repeatable), reason, now_ms())
 
@@ -214,6 +216,7 @@ class Worker:
         decision = decide(sent.result, tries=run.tries, now=now / 1000, chance=random.random())  # noqa: S311
         if decision.verdict is not Verdict.RETRY:
             return self._after(run, prepared, decision.verdict, sent.reason, deadline, sent)
+        watching.action_tried(run, Verdict.RETRY)
         run.attempts.append(attempt(run, prepared, Verdict.RETRY, sent.reason, sent).as_dict())
         due_at = now + round(decision.delay_seconds * 1000)
         return run.outcome(State.WAITING, sent.reason, now=now, due_at=due_at, wake_at=due_at + WAKE_GRACE_MS)
@@ -228,6 +231,7 @@ class Worker:
         sent: Sent | None = None,
     ) -> Outcome:
         """Note that the run's action has ended and go on to the next one."""
+        watching.action_tried(run, verdict)
         run.attempts.append(attempt(run, prepared, verdict, reason, sent).as_dict())
         run.next_action()
         if not run.is_done:
@@ -260,6 +264,7 @@ class Worker:
     def _record(self, outcomes: list[Outcome], messages: list[Message], deadline: Deadline) -> set[str]:
         """Write outcomes and messages, wake what has to come again, and return the ids of those still held."""
         held = claims.record(self._database, outcomes, messages, deadline)
+        watching.outcomes_recorded(outcomes, held)
         for outcome in outcomes:
             if outcome.due_at is not None:
                 delay = max(0, -(-(outcome.due_at - now_ms()) // 1000))

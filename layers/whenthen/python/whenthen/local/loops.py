@@ -34,6 +34,7 @@ class Loops:
         # Made once: two threads that ask for it at the same time would make two.
         self._worker = runtime.worker
         self._checks = runtime.checks
+        self._housekeeping = runtime.housekeeping
         self._stopping = threading.Event()
         targets = [self._poll, *[self._work] * _WORKERS, *[self._check] * _CHECKERS]
         self._threads = [threading.Thread(target=target, name=f"loop-{i}") for i, target in enumerate(targets)]
@@ -53,11 +54,12 @@ class Loops:
         while not self._stopping.is_set():
             try:
                 tick(
-                    self._runtime.database,
+                    self._runtime.history,
                     self._runtime.intake,
                     self._runtime.wakeups,
                     self._runtime.arrivals,
                     self._checks,
+                    self._housekeeping,
                     now=now_ms(),
                     deadline=Deadline(_TICK_SECONDS),
                 )

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import alopex
 from alopex import AlopexError  # type: ignore[attr-defined]  # exported, but not in its stubs
 
+from whenthen.metrics import Metric, count
 from whenthen.store.errors import (
     Backpressure,
     Conflict,
@@ -205,7 +206,24 @@ def _translated_errors() -> Iterator[None]:
     try:
         yield
     except AlopexError as error:
-        raise translate(error) from error
+        translated = translate(error)
+        _count(translated)
+        raise translated from error
+
+
+def _count(error: StoreError) -> None:
+    match error:
+        case Duplicate() | GuardFailed() | MissingTable() | ScriptTooLong():
+            # Answers to what was asked.
+            return
+        case Conflict():
+            count(Metric.CONFLICTS)
+        case Backpressure():
+            count(Metric.BACKPRESSURE)
+        case Unreachable():
+            count(Metric.UNREACHABLE)
+        case _:
+            count(Metric.DATABASE_ERRORS)
 
 
 def translate(error: Exception) -> StoreError:

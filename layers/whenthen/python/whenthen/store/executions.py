@@ -1,13 +1,15 @@
 """Executions: one row for each applet that an event sets off, in its slot's table.
 
+A row that outlives its slot moves to `WAITING`; its id stays (`store.slots`).
+
 A change of a row is a compare-and-set. One that comes too late raises `GuardFailed` and refuses its whole script;
 `read_executions` then tells which rows may still be changed.
 """
 
-import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any
 
 from whenthen.store.database import DEFAULT_TIMEOUT_SECONDS, Database
@@ -29,12 +31,8 @@ class State(StrEnum):
     UNKNOWN = "unknown"
 
 
-COPIED_INGREDIENTS = 1024
-"""Ingredients up to this length, characters of JSON, are copied into the execution.
-
-A look-up by key costs as much as all else in a claim once there are SST files (``make bench``, flatness), and each
-change of a row writes the whole row, so only what is short is copied.
-"""
+WAITING = "waiting"
+"""The place of executions whose slot's table is gone: ``executions_waiting``."""
 
 NOT_SENDING = -1
 """`sending` when no request that can't be repeated may be on its way."""
@@ -46,7 +44,7 @@ class ExecutionRow:
 
     `due_at` is None when it can't be claimed, `wake_at` is None when it is final. `claim` names the worker that
     holds it or held it last. `sending` is the index of the action whose request may have left. `ingredients` are its
-    event's, as JSON text, or empty when they stand in the event alone.
+    event's, as JSON text, or empty when they stand in the event alone. `place` is the last part of its table's name.
     """
 
     execution_id: str
@@ -60,11 +58,15 @@ class ExecutionRow:
     sending: int
     ingredients: str
     progress: Progress
+    place: str
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a worker writes about an execution that it holds. Fields as in `ExecutionRow`."""
+    """What a worker writes about an execution that it holds. Fields as in `ExecutionRow`.
+
+    `place` is empty for its slot's table.
+    """
 
     execution_id: str
     claim: str
@@ -72,6 +74,7 @@ class Outcome:
     progress: Progress
     due_at: int | None = None
     wake_at: int | None = None
+    place: str = ""
 
 
 def slot_of(execution_id: str) -> str:
@@ -88,74 +91,11 @@ def slot_of(execution_id: str) -> str:
     return slot
 
 
-def reserve_execution(
-    script: Script,
-    *,
-    execution_id: str,
-    applet_id: str,
-    owner_id: str,
-    occurred_at: int,
-    now: int,
-    wake_at: int,
-    ingredients: str,
-) -> None:
-    """Add a new queued execution, due `now`, to `script`, with its event's `ingredients` if they are short."""
-    script.add(
-        _S["reserve_execution"],
-        slot=slot_of(execution_id),
-        execution_id=execution_id,
-        applet_id=applet_id,
-        owner_id=owner_id,
-        occurred_at=occurred_at,
-        due_at=now,
-        wake_at=wake_at,
-        ingredients=ingredients if len(ingredients) <= COPIED_INGREDIENTS else "",
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class NewExecution:
-    """An execution to reserve. Fields as in `ExecutionRow`; `note` becomes a part of its progress."""
-
-    execution_id: str
-    applet_id: str
-    occurred_at: int
-    ingredients: str
-    note: str = ""
-
-
-def reserve_executions(
-    script: Script, executions: Sequence[NewExecution], *, owner_id: str, now: int, wake_at: int
-) -> None:
-    """Add new queued executions of one owner and slot, due `now`, to `script`."""
-    script.add(
-        _S["reserve_executions"],
-        slot=slot_of(executions[0].execution_id),
-        owner_id=owner_id,
-        due_at=now,
-        wake_at=wake_at,
-        executions=json.dumps(
-            [
-                [
-                    row.execution_id,
-                    row.applet_id,
-                    row.occurred_at,
-                    row.ingredients if len(row.ingredients) <= COPIED_INGREDIENTS else "",
-                    Progress(note=row.note).to_json() if row.note else "{}",
-                ]
-                for row in executions
-            ],
-            ensure_ascii=False,
-            separators=(",", ":"),
-        ),
-    )
-
-
-def claim(script: Script, execution_id: str, *, claim: str, now: int, lease_until: int) -> None:
+def claim(script: Script, execution_id: str, *, claim: str, now: int, lease_until: int, place: str = "") -> None:
     """Add to `script` that an execution that is due becomes `claim`'s until `lease_until`."""
     script.add(
         _S["claim_execution"],
-        slot=slot_of(execution_id),
+        place=place or slot_of(execution_id),
         execution_id=execution_id,
         claim=claim,
         now=now,
@@ -163,16 +103,22 @@ def claim(script: Script, execution_id: str, *, claim: str, now: int, lease_unti
     )
 
 
-def mark_sending(script: Script, execution_id: str, *, claim: str, step: int) -> None:
+def mark_sending(script: Script, execution_id: str, *, claim: str, step: int, place: str = "") -> None:
     """Add to `script` that action `step`'s request may leave from here on, if `claim` still holds."""
-    script.add(_S["mark_sending"], slot=slot_of(execution_id), execution_id=execution_id, claim=claim, step=step)
+    script.add(
+        _S["mark_sending"],
+        place=place or slot_of(execution_id),
+        execution_id=execution_id,
+        claim=claim,
+        step=step,
+    )
 
 
 def record_outcome(script: Script, outcome: Outcome) -> None:
     """Add to `script` what became of the execution, if the claim still holds."""
     script.add(
         _S["record_outcome"],
-        slot=slot_of(outcome.execution_id),
+        place=outcome.place or slot_of(outcome.execution_id),
         execution_id=outcome.execution_id,
         claim=outcome.claim,
         state=outcome.state,
@@ -186,7 +132,7 @@ def wake_again(script: Script, row: ExecutionRow, wake_at: int) -> None:
     """Add to `script` that the sweep looks at the row again at `wake_at`, unless it has changed."""
     script.add(
         _S["wake_again"],
-        slot=slot_of(row.execution_id),
+        place=row.place,
         execution_id=row.execution_id,
         seen_wake_at=row.wake_at,
         wake_at=wake_at,
@@ -199,7 +145,7 @@ def release(
     """Add to `script` that a running execution whose lease ran out becomes `state`."""
     script.add(
         _S["release_execution"],
-        slot=slot_of(row.execution_id),
+        place=row.place,
         execution_id=row.execution_id,
         claim=row.claim,
         seen_wake_at=row.wake_at,
@@ -215,7 +161,7 @@ def requeue(script: Script, row: ExecutionRow, *, progress: Progress, now: int, 
     """Add to `script` that a final execution is due again, or refuse it when it is not final or has changed."""
     script.add(
         _S["requeue_execution"],
-        slot=slot_of(row.execution_id),
+        place=row.place,
         execution_id=row.execution_id,
         claim=row.claim,
         seen_state=row.state,
@@ -230,9 +176,15 @@ def read_executions(
     script: Script,
     execution_ids: Collection[str],
     *,
+    places: Mapping[str, str] = MappingProxyType({}),
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
 ) -> dict[str, ExecutionRow]:
     """Run `script`, read executions in the same transaction, and return those there are, by id.
+
+    Parameters
+    ----------
+    places:
+        Where those stand that are not in their slot's table, by id.
 
     Raises
     ------
@@ -241,16 +193,17 @@ def read_executions(
     StoreError
         See `store.errors`.
     """
+    found = {execution_id: places.get(execution_id) or slot_of(execution_id) for execution_id in execution_ids}
     selects = [
-        Script().add(_S["read_execution"], slot=slot_of(execution_id), execution_id=execution_id)
-        for execution_id in execution_ids
+        Script().add(_S["read_execution"], place=place, execution_id=execution_id)
+        for execution_id, place in found.items()
     ]
     rows = database.execute(script.union(selects).sql, timeout_seconds=timeout_seconds)
-    return {row["execution_id"]: _from_row(row) for row in rows}
+    return {row["execution_id"]: from_row(row, found[row["execution_id"]]) for row in rows}
 
 
-def find_execution(database: Database, execution_id: str) -> ExecutionRow | None:
-    """Return the execution or None.
+def find_execution(database: Database, execution_id: str, place: str = "") -> ExecutionRow | None:
+    """Return the execution in `place`, by default its slot's table, or None.
 
     Raises
     ------
@@ -259,16 +212,16 @@ def find_execution(database: Database, execution_id: str) -> ExecutionRow | None
     MissingTable
         There is no such slot.
     """
-    return read_executions(database, Script(), [execution_id]).get(execution_id)
+    return read_executions(database, Script(), [execution_id], places={execution_id: place}).get(execution_id)
 
 
-def list_due(database: Database, slot: str, now: int) -> list[ExecutionRow]:
-    """Return up to 1,000 executions of the slot whose `wake_at` has passed."""
-    return [_from_row(row) for row in database.execute(Script().add(_S["list_due"], slot=slot, now=now).sql)]
+def list_due(database: Database, place: str, now: int) -> list[ExecutionRow]:
+    """Return up to 1,000 executions of a slot, or of `WAITING`, whose `wake_at` has passed."""
+    return [from_row(row, place) for row in database.execute(Script().add(_S["list_due"], place=place, now=now).sql)]
 
 
 def list_activity(
-    database: Database, slot: str, owner_id: str, *, applet_id: str, state: str, before: tuple[int, str]
+    database: Database, place: str, owner_id: str, *, applet_id: str, state: str, before: tuple[int, str]
 ) -> list[ExecutionRow]:
     """Return up to 200 of the owner's executions in one slot, newest first.
 
@@ -281,15 +234,64 @@ def list_activity(
     """
     script = Script().add(
         _S["list_activity"],
-        slot=slot,
+        place=place,
         owner_id=owner_id,
         applet_id=applet_id,
         state=state,
         before_at=before[0],
         before_id=before[1],
     )
-    return [_from_row(row) for row in database.execute(script.sql)]
+    return [from_row(row, place) for row in database.execute(script.sql)]
 
 
-def _from_row(row: dict[str, Any]) -> ExecutionRow:
-    return ExecutionRow(**{**row, "progress": Progress.from_json(row["progress"])})
+def list_moved(
+    database: Database, place: str, owner_id: str, *, applet_id: str, before: tuple[str, int, str]
+) -> list[ExecutionRow]:
+    """Return up to 200 of the owner's executions in `WAITING` or a batch: newest slot first, then as `list_activity`.
+
+    Parameters
+    ----------
+    before:
+        Slot, time (epoch milliseconds) and id that all returned rows come after in the order.
+    """
+    script = Script().add(
+        _S["list_moved"],
+        place=place,
+        owner_id=owner_id,
+        applet_id=applet_id,
+        before_slot=before[0],
+        before_at=before[1],
+        before_id=before[2],
+    )
+    return [from_row(row, place) for row in database.execute(script.sql)]
+
+
+def put_back(
+    script: Script,
+    *,
+    execution_id: str,
+    applet_id: str,
+    owner_id: str,
+    occurred_at: int,
+    now: int,
+    wake_at: int,
+    ingredients: str,
+    progress: Progress,
+) -> None:
+    """Add to `script` that an execution of the history is queued again, in `WAITING`; `Duplicate` if it is there."""
+    script.add(
+        _S["put_back"],
+        execution_id=execution_id,
+        applet_id=applet_id,
+        owner_id=owner_id,
+        occurred_at=occurred_at,
+        due_at=now,
+        wake_at=wake_at,
+        ingredients=ingredients,
+        progress=progress.to_json(),
+    )
+
+
+def from_row(row: Mapping[str, Any], place: str) -> ExecutionRow:
+    """Return a row of the table of `place` as an execution."""
+    return ExecutionRow(**{**row, "progress": Progress.from_json(row["progress"]), "place": place})

@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 
 from whenthen.store.database import Database
+from whenthen.store.deletions import count_deleted
 from whenthen.store.keys import list_users
 from whenthen.store.statements import Script, load
 
@@ -41,10 +42,15 @@ def list_messages(database: Database, owner_id: str, *, before: tuple[int, str])
 
 def trim(database: Database) -> None:
     """Delete each owner's messages beyond the newest `KEPT_MESSAGES`, once there are twice as many in all."""
-    if database.execute(Script().add(_S["count_messages"]).sql)[0]["messages"] <= _TRIM_AT:
+    messages = int(database.execute(Script().add(_S["count_messages"]).sql)[0]["messages"])
+    if messages <= _TRIM_AT:
         return
     for owner_id in list_users(database):
         rows = database.execute(Script().add(_S["find_trim_point"], owner_id=owner_id).sql)
         if rows:
             script = Script().add(_S["trim_messages"], owner_id=owner_id, before=rows[0]["created_at"])
             database.execute(script.sql)
+    left = int(database.execute(Script().add(_S["count_messages"]).sql)[0]["messages"])
+    script = Script()
+    count_deleted(script, "inbox", messages - left)
+    database.execute(script.sql)

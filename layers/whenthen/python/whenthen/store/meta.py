@@ -1,23 +1,63 @@
-"""Facts about the database itself: the schema's version and the single-flight proof."""
+"""Facts about the database itself: the schema's version, the single-flight proof, and exports."""
 
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
 
 import uuid_utils
 
-from whenthen.clock import isoformat, now_ms
-from whenthen.store.database import DEFAULT_TIMEOUT_SECONDS, Database
-from whenthen.store.errors import Conflict, Duplicate, MissingTable, NotReady
+from whenthen.clock import Deadline, isoformat, now_ms
+from whenthen.store.database import DEFAULT_TIMEOUT_SECONDS, Database, Rows
+from whenthen.store.errors import Conflict, Duplicate, GuardFailed, MissingTable, NotReady
 from whenthen.store.migrations import LATEST, schema_version
 from whenthen.store.statements import Script, load
 
 _S = load("meta")
 _PROOF = "single_flight"
+_SET_ASIDE = "set_aside"
+_DATABASE_ID = "database_id"
 
 PROBE_CLIENTS = 16
 PROBE_INCREMENTS = 50
 _EMBEDDED_INCREMENTS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """The last export of a server: when it began and when it ended, epoch milliseconds of the server's host.
+
+    `finished_at` is None while it is under way, and for ever when its poller has died.
+    """
+
+    started_at: int
+    finished_at: int | None = None
+
+
+def read_export(database: Database, server: str) -> Export | None:
+    """Return the last export of `server`, or None before the first."""
+    text = _read(database, f"export_{server}", DEFAULT_TIMEOUT_SECONDS)
+    return Export(**json.loads(text)) if text is not None else None
+
+
+def write_export(database: Database, server: str, export: Export, *, seen: Export | None) -> None:
+    """Write down how the exports of `server` stand, if they are still as they were `seen`.
+
+    Raises
+    ------
+    GuardFailed
+        Another has written since.
+    """
+    name, value = f"export_{server}", json.dumps(asdict(export))
+    script = Script()
+    if seen is None:
+        script.add(_S["insert_meta"], name=name, value=value)
+    else:
+        script.add(_S["swap_meta"], name=name, seen=json.dumps(asdict(seen)), value=value)
+    try:
+        database.execute(script.sql)
+    except Duplicate as error:
+        raise GuardFailed("value") from error
 
 
 def _read(database: Database, name: str, timeout_seconds: float) -> str | None:
@@ -30,6 +70,33 @@ def _write(database: Database, name: str, value: str) -> None:
         database.execute(Script().add(_S["insert_meta"], name=name, value=value).sql)
     except Duplicate:
         database.execute(Script().add(_S["update_meta"], name=name, value=value).sql)
+
+
+def read_database_id(database: Database) -> str:
+    """Return what tells this database from others; made at the first call, and not copied with its tables."""
+    if known := _read(database, _DATABASE_ID, DEFAULT_TIMEOUT_SECONDS):
+        return known
+    _write(database, _DATABASE_ID, str(uuid_utils.uuid7()))
+    return read_database_id(database)
+
+
+def set_aside(database: Database, words: str) -> None:
+    """Let nobody use the database: `require_ready` refuses it with `words`, and no proof changes that."""
+    _write(database, _PROOF, json.dumps({_SET_ASIDE: words}))
+
+
+def why_set_aside(database: Database) -> str:
+    """Return the words with which the database was set aside, or nothing."""
+    return _words_in(_read(database, _PROOF, DEFAULT_TIMEOUT_SECONDS))
+
+
+def take_back(database: Database) -> None:
+    """Undo `set_aside`. The database has no proof then."""
+    _write(database, _PROOF, "")
+
+
+def _words_in(proof: str | None) -> str:
+    return str(json.loads(proof).get(_SET_ASIDE, "")) if proof else ""
 
 
 def prove_single_flight(database: Database) -> None:
@@ -47,8 +114,10 @@ def prove_single_flight(database: Database) -> None:
     Raises
     ------
     NotReady
-        Increments were lost or conflicted; the message names the setting.
+        Increments were lost or conflicted, and the message names the setting; or the database was set aside.
     """
+    if words := why_set_aside(database):
+        raise NotReady(words)
     probe_id = str(uuid_utils.uuid7())
     database.execute(Script().add(_S["insert_probe"], probe_id=probe_id).sql)
     sql = Script().add(_S["increment_probe"], probe_id=probe_id).sql
@@ -90,16 +159,17 @@ def require_ready(database: Database, *, timeout_seconds: float = DEFAULT_TIMEOU
     Parameters
     ----------
     timeout_seconds:
-        How long to wait for each of two answers.
+        How long to wait for both answers together.
 
     Raises
     ------
     NotReady
         The message says what to run.
     """
+    deadline = Deadline(timeout_seconds)
     try:
         version = schema_version(database, timeout_seconds=timeout_seconds)
-        proof = _read(database, _PROOF, timeout_seconds)
+        proof = _read(database, _PROOF, deadline.left())
     except MissingTable:
         version, proof = 0, None
     if version != LATEST:
@@ -110,3 +180,32 @@ def require_ready(database: Database, *, timeout_seconds: float = DEFAULT_TIMEOU
         raise NotReady(
             "The database has no proof that its server runs with max_concurrency = 1: run `whenthen db migrate`."
         )
+    if words := _words_in(proof):
+        raise NotReady(words)
+
+
+class Trusted:
+    """A database that shows that it can be trusted before its first script is run, and not before it is needed.
+
+    Parameters
+    ----------
+    database:
+        The database. What it does not show is raised by `execute`, as `require_ready` says.
+    """
+
+    embedded = False
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._ready = False
+
+    def execute(self, sql: str, *, timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS) -> Rows:
+        """See `Database.execute`."""
+        if not self._ready:
+            require_ready(self._database, timeout_seconds=timeout_seconds)
+            self._ready = True
+        return self._database.execute(sql, timeout_seconds=timeout_seconds)
+
+    def close(self) -> None:
+        """See `Database.close`."""
+        self._database.close()

@@ -1,7 +1,7 @@
 """Slots: each half hour has a table of executions of its own, so that no table grows for ever."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from whenthen.clock import to_datetime
 from whenthen.store.database import DEFAULT_TIMEOUT_SECONDS, Database
@@ -14,20 +14,41 @@ SLOT_MINUTES = 30
 
 SLOT_NAME_LENGTH = 12
 
+CLOSE_AFTER_MS = 60 * 60_000
+"""How long after its end a slot is closed: its rows move to the log and its table goes."""
+
+CLOSING = -1
+"""`reopened` of a slot that is being closed: none of its executions can be put back into the queue."""
+
+_MOVED_AFTER_MS = CLOSE_AFTER_MS // 2
+"""Less than `CLOSE_AFTER_MS` by more than the clocks of two functions differ."""
+
 _FORMAT = "%Y%m%d%H%M"
+_BATCH_FORMAT = "%Y%m%d%H%M%S"
 
 
 @dataclass(frozen=True, slots=True)
 class SlotRow:
     """A slot. Times are epoch milliseconds; `settled_at` is set when every execution in it is final.
 
-    `reopened` counts how often a final execution of it has become open again.
+    `reopened` counts how often a final execution of it has become open again, or is `CLOSING`. A `slot` of 14 digits
+    is a batch: executions of any slot that were final in `WAITING`, on their way to the log.
     """
 
     slot: str
     opened_at: int
     settled_at: int | None
     reopened: int
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether its rows are on their way to the log."""
+        return self.reopened == CLOSING
+
+    @property
+    def is_batch(self) -> bool:
+        """Whether it is a batch."""
+        return len(self.slot) != SLOT_NAME_LENGTH
 
 
 def slot_at(ms: int) -> str:
@@ -42,13 +63,43 @@ def slot_end(slot: str) -> int:
     return round(start.timestamp() * 1000) + SLOT_MINUTES * 60_000
 
 
+def slot_before(slot: str) -> str:
+    """Return the slot that ends when this one begins."""
+    return slot_at(slot_end(slot) - 2 * SLOT_MINUTES * 60_000)
+
+
+def last_slot(month: str) -> str:
+    """Return the last slot of a month, ``yyyymm``."""
+    return slot_before(
+        (datetime.strptime(month, "%Y%m").replace(tzinfo=UTC) + timedelta(days=32)).strftime("%Y%m010000")
+    )
+
+
+def may_have_moved(place: str, now: int) -> bool:
+    """Return whether rows of `place`, a slot or `executions.WAITING`, may leave its table by the instant `now`."""
+    return len(place) != SLOT_NAME_LENGTH or slot_end(place) + _MOVED_AFTER_MS <= now
+
+
 def open_slot(database: Database, slot: str, now: int, *, timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS) -> None:
     """Create the slot's table and its row, both or none: no sweep would ever find a table without a row.
 
     May be run twice and by two at once.
     """
-    script = Script().add(_S["create_slot_table"], slot=slot).add(_S["open_slot"], slot=slot, now=now)
+    script = Script().add(_S["create_slot_table"], place=slot).add(_S["open_slot"], slot=slot, now=now)
     database.execute(script.sql, timeout_seconds=timeout_seconds)
+
+
+def make_table(database: Database, place: str) -> None:
+    """Create a slot's table and no row of `slots`."""
+    database.execute(Script().add(_S["create_slot_table"], place=place).sql)
+
+
+def open_batch(database: Database, now: int) -> str:
+    """Create the table of a batch, which is closing from the beginning, and return its name."""
+    batch = to_datetime(now).strftime(_BATCH_FORMAT)
+    script = Script().add(_S["create_slot_table"], place=batch).add(_S["open_batch"], slot=batch, now=now)
+    database.execute(script.sql)
+    return batch
 
 
 def list_slots(database: Database) -> list[SlotRow]:
@@ -66,6 +117,16 @@ def reopen(script: Script, slot: str) -> None:
     script.add(_S["reopen_slot"], slot=slot)
 
 
+def keep_open(script: Script, slot: str) -> None:
+    """Do as `reopen`, or refuse `script` when the slot is closing."""
+    script.add(_S["keep_slot_open"], slot=slot)
+
+
+def begin_closing(script: Script, row: SlotRow) -> None:
+    """Add to `script` that the slot is closing from now on, or refuse it when it was reopened since it was read."""
+    script.add(_S["close_slot"], slot=row.slot, reopened=row.reopened)
+
+
 def count_open(database: Database, slot: str) -> int:
     """Return how many of the slot's executions are not final."""
-    return int(database.execute(Script().add(_S["read_slot_end"], slot=slot).sql)[0]["open_rows"])
+    return int(database.execute(Script().add(_S["read_slot_end"], place=slot).sql)[0]["open_rows"])

@@ -1,8 +1,9 @@
 """The catalogue of every statement that whenthen sends, read from ``sql/statements/*.sql``.
 
 A statement stands under a line ``-- name: what_it_does``, and the lines of comment below it say why it has
-its shape. ``:value`` is a literal and ``{slot}`` a part of a table's name. Nothing else builds SQL, so the
-shape test over this catalogue covers all that the store can send.
+its shape. ``:value`` is a literal and ``{place}`` a part of a table's name. Nothing else builds SQL, so the
+shape test over this catalogue covers all that the store can send. What copies whole databases knows its tables from the
+database alone: it alone has ``{table}``, ``{key}``, ``{columns}`` and ``{texts}``, which are whole names.
 """
 
 import json
@@ -31,7 +32,7 @@ _VALUES_PER_LEAF = 45
 _VALUES_PER_STATEMENT = 120
 _BYTES_PER_VALUE = 6
 _LEAF = re.compile(r"'[^']*'|:?\b[a-z0-9][a-z0-9_{}]*")
-_NO_LEAVES = re.compile(r"(?<=^INSERT INTO )[^(]+\([^)]*\)|\bAS [a-z_]+")
+_NO_LEAVES = re.compile(r"(?<=^INSERT INTO )\S+\s+\([^)]*\)|\bAS [a-z_]+")
 
 # The request's JSON around the SQL, with room to spare.
 _ENVELOPE_BYTES = 100
@@ -39,7 +40,10 @@ _ENVELOPE_BYTES = 100
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 _COMMENT = re.compile(r"^--.*\n?", re.MULTILINE)
 _PLACEHOLDER = re.compile(r"(?<![:\w]):([a-z_]+)|\{([a-z_]+)\}")
-_TABLE_PART = re.compile(r"[0-9]{4,14}")
+_TABLE_PART = re.compile(r"[0-9]{4,14}|waiting")
+_WHOLE_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_WHOLE_NAMES = re.compile(r"[a-z][a-z0-9_]*(?:, [a-z][a-z0-9_]*)*")
+_WHOLE_PARTS = {"table": _WHOLE_NAME, "key": _WHOLE_NAME, "columns": _WHOLE_NAMES, "texts": _WHOLE_NAMES}
 
 
 class Statement:
@@ -73,7 +77,7 @@ class Statement:
         KeyError
             A value is missing.
         ValueError
-            A table's part is not digits.
+            A table's part is neither digits nor `executions.WAITING`, or a name is none.
         InvalidText, OverflowError
             See `literals.literal`.
         """
@@ -84,7 +88,8 @@ class Statement:
                 out.append(literal(values[value_name], value_name))
             elif part_name is not None:
                 part = values[part_name]
-                if not isinstance(part, str) or not _TABLE_PART.fullmatch(part):
+                allowed = _WHOLE_PARTS.get(part_name, _TABLE_PART)
+                if not isinstance(part, str) or not allowed.fullmatch(part):
                     raise ValueError(f"{part_name} can't be part of a table's name: {part!r}")
                 out.append(part)
         out.append(self._tail)

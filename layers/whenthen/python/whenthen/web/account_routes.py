@@ -11,6 +11,7 @@ from whenthen.model.applet import Name
 from whenthen.services.zones import DEFAULT_ZONE, check_zone
 from whenthen.store.keys import KeyKind, list_keys
 from whenthen.store.profiles import find_zone, set_zone
+from whenthen.store.retentions import DEFAULT_PAYLOAD_DAYS, MAX_PAYLOAD_DAYS, find_payload_days, set_payload_days
 from whenthen.web import views
 from whenthen.web.call import Call
 from whenthen.web.hooks import CREDENTIAL_HEADERS
@@ -34,17 +35,34 @@ class Profile(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    zone: Annotated[str, AfterValidator(check_zone)]
+    zone: Annotated[str, AfterValidator(check_zone)] = DEFAULT_ZONE
+    payload_days: int = Field(
+        DEFAULT_PAYLOAD_DAYS,
+        ge=1,
+        le=MAX_PAYLOAD_DAYS,
+        strict=True,
+        description="For how many days inputs, requests and answers are kept.",
+    )
 
 
 def get_profile(runtime: Runtime, owner: str, _call: Call) -> Response:
-    """The owner, with the time zone that new applets use."""
-    return JSONResponse({"id": owner, "zone": find_zone(runtime.database, owner) or DEFAULT_ZONE})
+    """The owner, with the time zone that new applets use, and for how long payloads are kept."""
+    return JSONResponse(
+        {
+            "id": owner,
+            "zone": find_zone(runtime.database, owner) or DEFAULT_ZONE,
+            "payload_days": find_payload_days(runtime.database, owner),
+        }
+    )
 
 
 def change_profile(runtime: Runtime, owner: str, call: Call) -> Response:
-    """The owner with another time zone. Applets that are stored keep theirs."""
-    set_zone(runtime.database, owner, Profile.model_validate(call.json_object()).zone)
+    """The owner with other settings. Applets that are stored keep their time zone."""
+    profile = Profile.model_validate(call.json_object())
+    if "zone" in profile.model_fields_set:
+        set_zone(runtime.database, owner, profile.zone)
+    if "payload_days" in profile.model_fields_set:
+        set_payload_days(runtime.database, owner, profile.payload_days)
     return get_profile(runtime, owner, call)
 
 

@@ -49,16 +49,20 @@ class Call:
         return document
 
     def limit(self) -> int:
-        """Return the page's length, 50 unless the query says otherwise.
+        """Return the page's length, 50 unless the query says otherwise. Raises as `number`."""
+        return self.number("limit", default=50, most=activity.MAX_PAGE)
+
+    def number(self, name: str, *, default: int, most: int) -> int:
+        """Return a number of the query.
 
         Raises
         ------
         FieldError
-            It is not a number from 1 to 200.
+            It is not a number from 1 to `most`.
         """
-        text = self.query.get("limit", "50")
-        if not text.isascii() or not text.isdigit() or len(text) > 3 or not 1 <= int(text) <= activity.MAX_PAGE:
-            raise FieldError("limit", f"must be a number from 1 to {activity.MAX_PAGE}")
+        text = self.query.get(name, str(default))
+        if not text.isascii() or not text.isdigit() or len(text) > len(str(most)) or not 1 <= int(text) <= most:
+            raise FieldError(name, f"must be a number from 1 to {most}")
         return int(text)
 
     def seen_version(self) -> int | None:

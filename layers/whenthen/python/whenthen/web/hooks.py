@@ -13,10 +13,12 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from whenthen.clock import Deadline, now_ms
+from whenthen.engine import watching
 from whenthen.engine.arrivals import MAX_INGREDIENTS_BYTES, Arrival
 from whenthen.engine.listeners import UnknownKey
 from whenthen.engine.realtime import Notification, notify, read_notification
 from whenthen.errors import FieldError, NotConfigured, TooLarge, Unavailable
+from whenthen.metrics import Metric, count
 from whenthen.services.webhooks.triggers import (
     event_ingredients,
     json_event_ingredients,
@@ -35,6 +37,9 @@ type Endpoint = Callable[[Request], Awaitable[Response]]
 
 CREDENTIAL_HEADERS = {"authorization", "cookie", "proxy-authorization", "x-api-key"}
 """Headers that no arrival keeps."""
+
+EVENT_ID_HEADER = "X-Event-Id"
+"""Names the event that a webhook has become, the same each time it arrives; absent while it is not stored."""
 
 
 def make_app(runtime: Runtime) -> Starlette:
@@ -157,11 +162,11 @@ def _accept(runtime: Runtime, arrival: Arrival, answer: str) -> Response:
             raise TooLarge from error
         # The arrival's ids are fixed, so a write that did get through makes this one a duplicate.
         runtime.arrivals.send([message])
-        logger.warning("an event went to the intake queue: %s", error)
-    else:
-        if reservation.duplicate:
-            logger.info("event %s has arrived before", reservation.event_id)
-    return PlainTextResponse(answer)
+        count(Metric.SENT_TO_INTAKE_QUEUE)
+        logger.warning("an event went to the intake queue: %s", error, extra=watching.arrival(arrival))
+        return PlainTextResponse(answer)
+    headers = {EVENT_ID_HEADER: reservation.event_id} if reservation.event_id is not None else None
+    return PlainTextResponse(answer, headers=headers)
 
 
 def _notify(runtime: Runtime, request: Request, notification: Notification) -> Response:

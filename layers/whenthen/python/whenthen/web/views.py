@@ -3,14 +3,17 @@
 from typing import Any
 
 from whenthen.clock import isoformat, now_ms
+from whenthen.engine.activity import Item
 from whenthen.engine.applets import definition_json, parse
+from whenthen.engine.executions import Detail
 from whenthen.engine.identity import parse_execution_id
+from whenthen.engine.stats import Stats
 from whenthen.services.contract import Action, Service, Trigger
 from whenthen.store.applets import AppletRow
 from whenthen.store.checks import CheckRow
-from whenthen.store.executions import ExecutionRow
 from whenthen.store.inbox import Message
 from whenthen.store.keys import Key
+from whenthen.store.stats import Numbers
 
 _OVERDUE_MS = 5 * 60_000
 """How late a check may be before its trigger counts as not being checked (A25)."""
@@ -65,33 +68,74 @@ def key(row: Key) -> dict[str, Any]:
     }
 
 
-def activity_item(row: ExecutionRow, applet_names: dict[str, str]) -> dict[str, Any]:
+def activity_item(item: Item, applet_names: dict[str, str]) -> dict[str, Any]:
     """Return an execution as an item of the activity."""
     return {
-        "execution_id": row.execution_id,
-        "applet_id": row.applet_id,
-        "applet_name": applet_names.get(row.applet_id, ""),
-        "state": row.state,
-        "reason": row.progress.reason,
-        "note": row.progress.note,
-        "occurred_at": _time(row.occurred_at),
-        "finished_at": _time(row.progress.finished_at),
-        "attempts": len(row.progress.attempts),
+        "execution_id": item.execution_id,
+        "applet_id": item.applet_id,
+        "applet_name": applet_names.get(item.applet_id, ""),
+        "service": item.service,
+        "state": item.state,
+        "reason": item.reason,
+        "note": item.note,
+        "occurred_at": _time(item.occurred_at),
+        "finished_at": _time(item.finished_at),
+        "attempts": item.attempts,
     }
 
 
-def execution(row: ExecutionRow, applet_name: str, ingredients: dict[str, Any]) -> dict[str, Any]:
+def execution(detail: Detail, applet_name: str) -> dict[str, Any]:
     """Return an execution in detail: inputs, each attempt, when it runs next."""
     attempts = [
         {**attempt, "started_at": _time(attempt["started_at"]), "finished_at": _time(attempt["finished_at"])}
-        for attempt in row.progress.attempts
+        for attempt in detail.attempts
     ]
     return {
-        **activity_item(row, {row.applet_id: applet_name}),
-        "event_id": parse_execution_id(row.execution_id).event_id,
-        "ingredients": ingredients,
-        "due_at": _time(row.due_at),
+        **activity_item(detail.item, {detail.item.applet_id: applet_name}),
+        "event_id": parse_execution_id(detail.item.execution_id).event_id,
+        "ingredients": detail.ingredients,
+        "due_at": _time(detail.due_at),
         "attempts": attempts,
+        "payload_erased": detail.is_erased,
+    }
+
+
+def stats(found: Stats, applet_names: dict[str, str]) -> dict[str, Any]:
+    """Return statistics: applets with most runs first, days in order, services with their hours in order."""
+    applets = sorted(found.applets.items(), key=lambda item: (-item[1].runs, item[0]))
+    return {
+        "until": _time(found.until),
+        "applets": [
+            {"applet_id": applet_id, "applet_name": applet_names.get(applet_id, ""), **_numbers(numbers)}
+            for applet_id, numbers in applets
+        ],
+        "days": [{"day": f"{day[:4]}-{day[4:6]}-{day[6:]}", **_numbers(found.days[day])} for day in sorted(found.days)],
+        "services": [
+            {
+                "service": service,
+                "hours": [
+                    {"hour": f"{hour[:4]}-{hour[4:6]}-{hour[6:8]}T{hour[8:]}:00Z", **_numbers(hours[hour])}
+                    for hour in sorted(hours)
+                ],
+            }
+            for service, hours in sorted(found.services.items())
+        ],
+    }
+
+
+def _numbers(numbers: Numbers) -> dict[str, Any]:
+    """Skipped executions are no part of the success rate: it was chosen not to run them."""
+    tried = numbers.succeeded + numbers.failed + numbers.unknown
+    return {
+        "runs": numbers.runs,
+        "succeeded": numbers.succeeded,
+        "failed": numbers.failed,
+        "skipped": numbers.skipped,
+        "unknown": numbers.unknown,
+        "success_rate": round(numbers.succeeded / tried, 4) if tried else None,
+        "attempts": numbers.attempts,
+        "average_duration_ms": round(numbers.duration / tried) if tried else None,
+        "longest_duration_ms": numbers.longest,
     }
 
 

@@ -20,3 +20,9 @@ INSERT INTO trigger_events (event_id, trigger_id, occurred_at, received_at, exec
 SELECT json_extract(value, '$[0]'), :trigger_id, CAST(json_extract(value, '$[1]') AS BIGINT), :received_at, '[]', '{}'
 FROM json_each(:events)
 ON CONFLICT DO NOTHING
+
+-- name: find_thousandth_event
+SELECT event_id FROM trigger_events ORDER BY event_id LIMIT 1 OFFSET 999
+
+-- name: count_events
+SELECT COUNT(*) AS events FROM trigger_events

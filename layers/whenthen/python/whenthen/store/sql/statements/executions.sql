@@ -5,12 +5,12 @@
 
 -- name: reserve_execution
 -- The other columns have their defaults.
-INSERT INTO executions_{slot} (execution_id, applet_id, owner_id, occurred_at, due_at, wake_at, ingredients)
+INSERT INTO executions_{place} (execution_id, applet_id, owner_id, occurred_at, due_at, wake_at, ingredients)
 VALUES (:execution_id, :applet_id, :owner_id, :occurred_at, :due_at, :wake_at, :ingredients)
 
 -- name: reserve_executions
 -- Many in one statement. Those that a check finds may come with a word in `progress`.
-INSERT INTO executions_{slot}
+INSERT INTO executions_{place}
     (execution_id, applet_id, owner_id, occurred_at, due_at, wake_at, ingredients, progress)
 SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), :owner_id,
     CAST(json_extract(value, '$[2]') AS BIGINT), :due_at, :wake_at, json_extract(value, '$[3]'),
@@ -18,33 +18,33 @@ SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), :owner_id,
 FROM json_each(:executions)
 
 -- name: claim_execution
-UPDATE executions_{slot} SET
+UPDATE executions_{place} SET
     state = CASE WHEN due_at <= :now THEN 'running' END,
     claim = :claim, due_at = NULL, wake_at = :lease_until
 WHERE execution_id = CAST(:execution_id AS TEXT)
 
 -- name: mark_sending
 -- Written before a request that can't be repeated leaves: from here on a crash means `unknown`.
-UPDATE executions_{slot} SET
+UPDATE executions_{place} SET
     sending = CASE WHEN claim = :claim AND state = 'running' THEN :step END
 WHERE execution_id = CAST(:execution_id AS TEXT)
 
 -- name: record_outcome
 -- `unknown` is replaced too: an answer that comes after the lease ran out is still the answer.
-UPDATE executions_{slot} SET
+UPDATE executions_{place} SET
     state = CASE WHEN claim = :claim AND (state = 'running' OR state = 'unknown') THEN :state END,
     due_at = :due_at, wake_at = :wake_at, sending = -1, progress = :progress
 WHERE execution_id = CAST(:execution_id AS TEXT)
 
 -- name: wake_again
 -- The sweep has sent another wake-up: look again later. Not refused when the row has changed meanwhile.
-UPDATE executions_{slot} SET wake_at = CASE WHEN wake_at = :seen_wake_at THEN :wake_at ELSE wake_at END
+UPDATE executions_{place} SET wake_at = CASE WHEN wake_at = :seen_wake_at THEN :wake_at ELSE wake_at END
 WHERE execution_id = CAST(:execution_id AS TEXT)
 
 -- name: release_execution
 -- A lease has run out. Guarded by all that the sweep has read: a worker that is late but alive may have written
 -- `sending` since, and then its request is on the way.
-UPDATE executions_{slot} SET
+UPDATE executions_{place} SET
     state = CASE WHEN claim = :claim AND state = 'running' AND wake_at = :seen_wake_at AND sending = :seen_sending
         THEN :state END,
     due_at = :due_at, wake_at = :wake_at, progress = :progress
@@ -53,25 +53,39 @@ WHERE execution_id = CAST(:execution_id AS TEXT)
 -- name: requeue_execution
 -- The owner asked for it, as the row was read: since then a late answer may have replaced `unknown`, or another run
 -- may have begun and ended. A claim that nobody holds makes a late answer of the earlier run harmless.
-UPDATE executions_{slot} SET
+UPDATE executions_{place} SET
     state = CASE WHEN wake_at IS NULL AND claim = :claim AND state = :seen_state THEN 'queued' END,
     claim = '', sending = -1, due_at = :due_at, wake_at = :wake_at, progress = :progress
 WHERE execution_id = CAST(:execution_id AS TEXT)
 
 -- name: read_execution
 -- A star costs two thirds of the columns by name.
-SELECT * FROM executions_{slot} WHERE execution_id = CAST(:execution_id AS TEXT)
+SELECT * FROM executions_{place} WHERE execution_id = CAST(:execution_id AS TEXT)
 
 -- name: list_due
 -- The sweep: one scan of each slot that is not settled, once a minute.
 SELECT execution_id, applet_id, owner_id, occurred_at, state, due_at, wake_at, claim, sending, ingredients, progress
-FROM executions_{slot} WHERE wake_at <= :now LIMIT 1000
+FROM executions_{place} WHERE wake_at <= :now LIMIT 1000
 
 -- name: list_activity
 -- A page of the owner's activity in one slot, newest first.
 SELECT execution_id, applet_id, owner_id, occurred_at, state, due_at, wake_at, claim, sending, ingredients, progress
-FROM executions_{slot}
+FROM executions_{place}
 WHERE owner_id = :owner_id
   AND (:applet_id = '' OR applet_id = :applet_id) AND (:state = '' OR state = :state)
   AND (occurred_at < :before_at OR (occurred_at = :before_at AND execution_id < :before_id))
 ORDER BY occurred_at DESC, execution_id DESC LIMIT 200
+
+-- name: list_moved
+-- A page of the owner's activity among those that have left their slot, in the order of the slots they came from.
+SELECT execution_id, applet_id, owner_id, occurred_at, state, due_at, wake_at, claim, sending, ingredients, progress
+FROM executions_{place}
+WHERE owner_id = :owner_id AND (:applet_id = '' OR applet_id = :applet_id)
+  AND (SUBSTR(execution_id, 1, 12) < :before_slot OR (SUBSTR(execution_id, 1, 12) = :before_slot
+    AND (occurred_at < :before_at OR (occurred_at = :before_at AND execution_id < :before_id))))
+ORDER BY SUBSTR(execution_id, 1, 12) DESC, occurred_at DESC, execution_id DESC LIMIT 200
+
+-- name: put_back
+-- Out of the history, to run again; once at a time.
+INSERT INTO executions_waiting (execution_id, applet_id, owner_id, occurred_at, due_at, wake_at, ingredients, progress)
+VALUES (:execution_id, :applet_id, :owner_id, :occurred_at, :due_at, :wake_at, :ingredients, :progress)

@@ -15,3 +15,7 @@ UPDATE probes SET increments = increments + 1 WHERE probe_id = CAST(:probe_id AS
 
 -- name: read_probe
 SELECT increments FROM probes WHERE probe_id = CAST(:probe_id AS TEXT)
+
+-- name: swap_meta
+-- Refused when another has changed it since it was read.
+UPDATE meta SET value = CASE WHEN value = :seen THEN :value END WHERE name = CAST(:name AS TEXT)

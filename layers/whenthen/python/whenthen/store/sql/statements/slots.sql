@@ -4,7 +4,7 @@
 -- may have left and can't be repeated, -1 for none. `ingredients`:
 -- the event's when they are short, empty when the worker has to read the event. `progress`: JSON, see
 -- `store.progress`.
-CREATE TABLE IF NOT EXISTS executions_{slot} (
+CREATE TABLE IF NOT EXISTS executions_{place} (
     execution_id TEXT PRIMARY KEY,
     applet_id TEXT NOT NULL,
     owner_id TEXT NOT NULL,
@@ -30,8 +30,21 @@ UPDATE slots SET reopened = CASE WHEN reopened = :reopened THEN reopened END, se
 WHERE slot = CAST(:slot AS TEXT)
 
 -- name: reopen_slot
-UPDATE slots SET reopened = reopened + 1, settled_at = NULL WHERE slot = CAST(:slot AS TEXT)
+-- One that is closing stays so: what is open in it is moved or waited for.
+UPDATE slots SET reopened = CASE WHEN reopened = -1 THEN -1 ELSE reopened + 1 END, settled_at = NULL
+WHERE slot = CAST(:slot AS TEXT)
+
+-- name: keep_slot_open
+UPDATE slots SET reopened = CASE WHEN reopened >= 0 THEN reopened + 1 END, settled_at = NULL
+WHERE slot = CAST(:slot AS TEXT)
+
+-- name: close_slot
+UPDATE slots SET reopened = CASE WHEN reopened = :reopened THEN -1 END, settled_at = NULL
+WHERE slot = CAST(:slot AS TEXT)
+
+-- name: open_batch
+INSERT INTO slots (slot, opened_at, settled_at, reopened) VALUES (:slot, :now, NULL, -1) ON CONFLICT DO NOTHING
 
 -- name: read_slot_end
 -- How many of a slot's executions are not final.
-SELECT COUNT(*) AS open_rows FROM executions_{slot} WHERE wake_at IS NOT NULL
+SELECT COUNT(*) AS open_rows FROM executions_{place} WHERE wake_at IS NOT NULL

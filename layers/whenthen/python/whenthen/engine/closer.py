@@ -1,0 +1,107 @@
+"""The closer: old slots go into the log, and their tables go (DESIGN.md 2, step 8).
+
+Every step may be done twice and by two at once, and a crash between any two of them is found by the next tick.
+"""
+
+import logging
+
+from whenthen.clock import Deadline, to_datetime
+from whenthen.engine.sizes import RARE_MINUTE
+from whenthen.store import closing, loads
+from whenthen.store.errors import GuardFailed, MissingTable, StoreError
+from whenthen.store.history import History
+from whenthen.store.slots import CLOSE_AFTER_MS, SlotRow, begin_closing, list_slots, slot_end
+from whenthen.store.statements import Script
+
+logger = logging.getLogger(__name__)
+
+_SECONDS_FOR_A_PART = 5.0
+_BATCH_MINUTES = 10
+
+
+def close_slots(history: History, now: int, deadline: Deadline) -> int:
+    """Close every slot that is over for `CLOSE_AFTER_MS`, and what is final in `WAITING`; return how many tables went.
+
+    Parameters
+    ----------
+    now:
+        Epoch milliseconds.
+    deadline:
+        When to stop; the next tick goes on.
+
+    Raises
+    ------
+    StoreError
+        The first that one of the slots has met; the others were closed.
+    """
+    failures: list[StoreError] = []
+    closed = 0
+    # Each batch is a table to make and to drop: not one a minute.
+    if to_datetime(now).minute % _BATCH_MINUTES == RARE_MINUTE % _BATCH_MINUTES:
+        try:
+            closing.move_done(history.hot, now)
+        except StoreError as error:
+            logger.error("what was waiting could not be closed: %s", error)
+            failures.append(error)
+    slots = [row for row in list_slots(history.hot) if row.is_closing or slot_end(row.slot) + CLOSE_AFTER_MS <= now]
+    for row in sorted(slots, key=lambda row: row.slot):
+        if deadline.left() < _SECONDS_FOR_A_PART:
+            logger.info("the closing of %d slots is left to the next tick", len(slots) - closed)
+            break
+        try:
+            closed += _close(history, row, now, deadline)
+        except StoreError as error:
+            logger.error("slot %s could not be closed: %s", row.slot, error)
+            failures.append(error)
+    if failures:
+        raise failures[0]
+    return closed
+
+
+def _close(history: History, row: SlotRow, now: int, deadline: Deadline) -> bool:
+    """Bring a slot as far as it can be brought now, and return whether it is gone."""
+    try:
+        if not row.is_closing:
+            script = Script()
+            begin_closing(script, row)
+            history.hot.execute(script.sql)
+        rows = closing.move_waiting(history.hot, row.slot, now)
+        if rows is None or not _load(history, row, rows, deadline):
+            return False
+        closing.remove(history.hot, row, rows)
+        return True
+    except GuardFailed:
+        # Reopened since it was read, or another closer was first with a part: the next tick looks again.
+        logger.info("slot %s has changed while it was being closed", row.slot)
+    except MissingTable as error:
+        if closing.has_table(history.hot, row.slot):
+            # Another closer has loaded the part whose copy this one was about to load.
+            logger.info("slot %s has changed while it was being closed: %s", row.slot, error)
+        else:
+            closing.forget(history.hot, row)
+    return False
+
+
+def _load(history: History, slot: SlotRow, rows: int, deadline: Deadline) -> bool:
+    """Load what is not in the log yet of a table of so many `rows`, and return whether all is."""
+    load = loads.begin_load(history.log, slot)
+    while load.loaded_rows < rows and load.upto != loads.COMPLETE and deadline.left() > _SECONDS_FOR_A_PART:
+        if history.is_apart:
+            closing.copy_rows(history.hot, history.log, slot.slot, load.upto)
+        found = loads.next_part(history.log, slot, load, rows - load.loaded_rows)
+        if found is None:
+            break
+        part, rollups = found
+        try:
+            load = loads.load_part(history, slot.slot, load, part, rollups)
+        except MissingTable:
+            loads.make_tables(history.log, part.day)
+            load = loads.load_part(history, slot.slot, load, part, rollups)
+    if load.upto == loads.COMPLETE:
+        # Large tables go in steps, so there may be fewer rows than were loaded.
+        return rows <= load.loaded_rows
+    if load.loaded_rows != rows:
+        logger.warning("slot %s is not closed yet: %d of %d rows are in the log", slot.slot, load.loaded_rows, rows)
+        return False
+    loads.complete(history.log, load)
+    return True

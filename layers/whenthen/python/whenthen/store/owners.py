@@ -1,0 +1,60 @@
+"""What the database holds of an owner besides executions, for erasing it."""
+
+from whenthen.clock import now_ms
+from whenthen.store.database import Database
+from whenthen.store.deletions import count_deleted
+from whenthen.store.statements import Script, load
+
+_S = load("erasing")
+
+_CHANGED_AT_ONCE = 20
+
+
+def request_erasure(database: Database, owner_id: str) -> None:
+    """Write down that the owner's data is to be erased."""
+    database.execute(Script().add(_S["request_erasure"], owner_id=owner_id, now=now_ms()).sql)
+
+
+def list_erasures(database: Database) -> list[str]:
+    """Return the owners whose data is still to be erased."""
+    rows = database.execute(Script().add(_S["list_erasures"]).sql)
+    return [row["erased_owner_id"] for row in rows if row["erased_at"] is None]
+
+
+def finish_erasure(database: Database, owner_id: str) -> None:
+    """Write down that the owner's data is erased."""
+    database.execute(Script().add(_S["finish_erasure"], owner_id=owner_id, now=now_ms()).sql)
+
+
+def count_executions(database: Database, place: str, owner_id: str) -> int:
+    """Return how many executions the owner has in the table of `place`. Raises `MissingTable`."""
+    return int(database.execute(Script().add(_S["count_owned"], place=place, owner_id=owner_id).sql)[0]["owned"])
+
+
+def blank_settings(database: Database, owner_id: str, definition: str) -> None:
+    """Empty what the owner has set: names, keys, definitions of applets, fields and positions of triggers, the inbox.
+
+    Rows that others refer to stay. May be done again.
+
+    Parameters
+    ----------
+    definition:
+        JSON text that takes the place of each applet's.
+    """
+    script = Script().add(_S["blank_user"], owner_id=owner_id)
+    messages = int(database.execute(Script().add(_S["count_inbox"], owner_id=owner_id).sql)[0]["messages"])
+    if messages:
+        count_deleted(script, "inbox", messages)
+    database.execute(script.add(_S["delete_inbox"], owner_id=owner_id).sql)
+    for listing, blanking, key, values in (
+        (_S["list_owned_keys"], (_S["blank_key"],), "key_hash", {}),
+        (_S["list_owned_applets"], (_S["blank_applet"],), "applet_id", {"definition": definition}),
+        (_S["list_owned_triggers"], (_S["blank_trigger"], _S["blank_position"]), "trigger_id", {}),
+    ):
+        ids = [row[key] for row in database.execute(Script().add(listing, owner_id=owner_id).sql)]
+        for start in range(0, len(ids), _CHANGED_AT_ONCE):
+            script = Script()
+            for identifier in ids[start : start + _CHANGED_AT_ONCE]:
+                for statement in blanking:
+                    script.add(statement, **{key: identifier}, **values)
+            database.execute(script.sql)

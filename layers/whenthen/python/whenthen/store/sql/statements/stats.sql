@@ -1,0 +1,40 @@
+-- name: create_stats
+-- Rollups of what is in the log. `kind` is applet, of which there is a row a day, or service, of which there is one an
+-- hour. `hour` is -1 for a whole day. Durations in milliseconds. Days and hours are those of the slot, UTC.
+CREATE TABLE IF NOT EXISTS daily_stats_{month} (
+    stat_id TEXT PRIMARY KEY,
+    owner_id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    day TEXT NOT NULL,
+    hour BIGINT NOT NULL,
+    succeeded BIGINT NOT NULL DEFAULT 0,
+    failed BIGINT NOT NULL DEFAULT 0,
+    skipped BIGINT NOT NULL DEFAULT 0,
+    unknown BIGINT NOT NULL DEFAULT 0,
+    attempts BIGINT NOT NULL DEFAULT 0,
+    duration BIGINT NOT NULL DEFAULT 0,
+    longest BIGINT NOT NULL DEFAULT 0
+)
+
+-- name: insert_stats
+INSERT INTO daily_stats_{month} (stat_id, owner_id, kind, subject, day, hour)
+SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'),
+    json_extract(value, '$[3]'), json_extract(value, '$[4]'), CAST(json_extract(value, '$[5]') AS BIGINT)
+FROM json_each(:rows)
+ON CONFLICT DO NOTHING
+
+-- name: add_stats
+UPDATE daily_stats_{month} SET
+    succeeded = succeeded + :succeeded, failed = failed + :failed, skipped = skipped + :skipped,
+    unknown = unknown + :unknown, attempts = attempts + :attempts, duration = duration + :duration,
+    longest = CASE WHEN longest < :longest THEN :longest ELSE longest END
+WHERE stat_id = CAST(:stat_id AS TEXT)
+
+-- name: list_stats
+-- One month of one owner. Its size is that of days, applets and services, whatever the log's.
+SELECT kind, subject, day, hour, succeeded, failed, skipped, unknown, attempts, duration, longest
+FROM daily_stats_{month} WHERE owner_id = :owner_id AND day >= :from_day AND day <= :to_day
+
+-- name: delete_stats
+DELETE FROM daily_stats_{month} WHERE owner_id = :owner_id

@@ -1,0 +1,95 @@
+"""Rollups of the log: what the dashboard reads, at a cost that does not depend on the log's size."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from whenthen.store.database import Database
+from whenthen.store.statements import Script, load
+
+_S = load("stats")
+
+
+@dataclass(slots=True)
+class Numbers:
+    """Executions by how they ended, attempts, and durations in milliseconds, in all and the longest."""
+
+    succeeded: int = 0
+    failed: int = 0
+    skipped: int = 0
+    unknown: int = 0
+    attempts: int = 0
+    duration: int = 0
+    longest: int = 0
+
+    def add(self, group: Mapping[str, Any]) -> None:
+        """Add `runs` executions that have ended in one `state`."""
+        setattr(self, group["state"], getattr(self, group["state"]) + group["runs"])
+        self.attempts += group["attempts"]
+        self.duration += group["duration"]
+        self.longest = max(self.longest, group["longest"])
+
+    def add_all(self, other: "Numbers") -> None:
+        """Add other numbers."""
+        for name in ("succeeded", "failed", "skipped", "unknown", "attempts", "duration"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.longest = max(self.longest, other.longest)
+
+    @property
+    def runs(self) -> int:
+        """All of them."""
+        return self.succeeded + self.failed + self.skipped + self.unknown
+
+
+@dataclass(frozen=True, slots=True)
+class StatRow:
+    """A rollup: of an applet and a day, or of a service and an hour. `hour` is None for a day, ``yyyymmdd``."""
+
+    kind: str
+    subject: str
+    day: str
+    hour: int | None
+    numbers: Numbers
+
+
+def create_stats(script: Script, month: str) -> None:
+    """Add to `script` the creation of the month's table, ``yyyymm``."""
+    script.add(_S["create_stats"], month=month)
+
+
+def add_stats(script: Script, month: str, rollups: Mapping[tuple[str, ...], Numbers]) -> None:
+    """Add numbers of a month to its rollups, by owner, kind, subject, day and hour (empty for a whole day)."""
+    ids = {key: json.dumps(key, ensure_ascii=False) for key in rollups}
+    rows = [[ids[key], *key[:4], int(key[4] or -1)] for key in rollups]
+    script.add(_S["insert_stats"], month=month, rows=json.dumps(rows, ensure_ascii=False, separators=(",", ":")))
+    for key, numbers in rollups.items():
+        values = {field.name: getattr(numbers, field.name) for field in fields(numbers)}
+        script.add(_S["add_stats"], month=month, stat_id=ids[key], **values)
+
+
+def list_stats(database: Database, month: str, owner_id: str, from_day: str, to_day: str) -> list[StatRow]:
+    """Return an owner's rollups of a month, from one day to another, both included.
+
+    Raises
+    ------
+    MissingTable
+        Nothing of that month is in the log.
+    """
+    script = Script().add(_S["list_stats"], month=month, owner_id=owner_id, from_day=from_day, to_day=to_day)
+    names = [field.name for field in fields(Numbers)]
+    return [
+        StatRow(
+            row["kind"],
+            row["subject"],
+            row["day"],
+            row["hour"] if row["hour"] >= 0 else None,
+            Numbers(**{name: row[name] for name in names}),
+        )
+        for row in database.execute(script.sql)
+    ]
+
+
+def delete_stats(database: Database, month: str, owner_id: str) -> None:
+    """Delete an owner's rollups of a month. Raises as `list_stats`."""
+    database.execute(Script().add(_S["delete_stats"], month=month, owner_id=owner_id).sql)

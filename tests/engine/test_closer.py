@@ -1,0 +1,309 @@
+"""Old slots go into the log: all of it, once, and counted once, wherever the closer is stopped."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import time_machine
+
+from tests.support.embedded import LEASE, House, fire_one, web_request
+from tests.support.history import (
+    HOUR,
+    LATER,
+    SLOT,
+    T0,
+    Crash,
+    Crashed,
+    close,
+    counted,
+    expected,
+    fill,
+    is_whole,
+    logged,
+)
+from tests.support.sink import Reply, Sink
+from whenthen.clock import Deadline
+from whenthen.engine.closer import close_slots
+from whenthen.store import closing as store
+from whenthen.store import loads
+from whenthen.store.database import connect
+from whenthen.store.errors import GuardFailed
+from whenthen.store.executions import find_execution
+from whenthen.store.history import History
+from whenthen.store.migrations import migrate
+from whenthen.store.slots import list_slots, open_slot
+
+
+@pytest.fixture(params=["same server", "its own server"])
+def history(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[History]:
+    """An empty history, in the same database and in another."""
+    with closing(connect(":memory:")) as hot, closing(connect(":memory:")) as other:
+        migrate(hot)
+        migrate(other)
+        yield History(hot, hot if request.param == "same server" else other, str(tmp_path / "load.parquet"))
+
+
+def test_a_slot_is_closed_an_hour_after_its_end(history: History) -> None:
+    made = fill(history.hot, count=40)
+    end = T0 + HOUR // 2
+    assert close_slots(history, end + HOUR - 1, Deadline(60)) == 0
+    assert logged(history) == Counter()
+    assert close_slots(history, end + HOUR, Deadline(60)) == 1
+    is_whole(history, made)
+    assert close_slots(history, end + HOUR, Deadline(60)) == 0
+
+
+def test_the_log_has_what_is_known_of_an_execution(history: History) -> None:
+    fill(history.hot, count=2, ends=("failed", "skipped"))
+    close(history)
+    failed, skipped = history.log.execute("SELECT * FROM execution_log_202601 ORDER BY execution_id")
+    assert failed == {
+        "execution_id": f"{SLOT}.e00000.a",
+        "slot": int(SLOT),
+        "owner_id": "owner",
+        "applet_id": "a",
+        "service": "webhooks",
+        "trigger_service": "feed",
+        "occurred_at": T0,
+        "finished_at": T0,
+        "state": "failed",
+        "reason": "reason 0",
+        "note": "",
+        "attempts": 1,
+        "duration": 0,
+        "run": 0,
+    }
+    assert (skipped["service"], skipped["attempts"], skipped["finished_at"]) == ("feed", 0, T0 + 1)
+    [detail] = history.log.execute(f"SELECT * FROM execution_details_20260131 WHERE execution_id = '{SLOT}.e00000.a'")
+    assert detail["ingredients"] == '{"v":"x"}'
+    assert '"body":"got"' in detail["progress"]
+
+
+def test_rollups_hold_attempts_and_durations(history: History) -> None:
+    fill(history.hot, count=10, applets=("a",), ends=("succeeded",))
+    fill(history.hot, "202602010000", 5, at=T0 + HOUR // 2, prefix="f", applets=("a",), ends=("failed",))
+    close(history, LATER + HOUR)
+    january, february = (
+        history.log.execute(f"SELECT * FROM daily_stats_2026{month} WHERE kind = 'applet'") for month in ("01", "02")
+    )
+    assert [(r["day"], r["hour"], r["succeeded"], r["attempts"], r["duration"], r["longest"]) for r in january] == [
+        ("20260131", -1, 10, 10, 45, 9)
+    ]
+    assert [(r["day"], r["failed"], r["duration"], r["longest"]) for r in february] == [("20260201", 5, 10, 4)]
+    hours = history.log.execute("SELECT * FROM daily_stats_202601 WHERE kind = 'service' ORDER BY subject")
+    assert [(r["subject"], r["day"], r["hour"], r["succeeded"]) for r in hours] == [
+        ("notifications", "20260131", 23, 5),
+        ("webhooks", "20260131", 23, 5),
+    ]
+
+
+@pytest.mark.parametrize("done", [False, True], ids=["before it is done", "after it is done"])
+def test_a_crash_at_any_request_loses_and_doubles_nothing(
+    history: History, monkeypatch: pytest.MonkeyPatch, done: bool
+) -> None:
+    """Given a closer that ends at its n-th request, for every n, when others go on, then all is there once."""
+    monkeypatch.setattr(loads, "PART_ROWS", 4)
+    monkeypatch.setattr(loads, "MAX_GROUPS", 5)
+    all_made = []
+    crashed = True
+    at = 0
+    while crashed:
+        at += 1
+        slot, start = f"2026020{1 + at // 48}{at % 48 // 2:02}{at % 2 * 3}0", T0
+        made = fill(history.hot, slot, 14, at=start, prefix=f"{at}x")
+        all_made += made
+        crash = Crash(at, done=done)
+        crashed = False
+        try:
+            close_slots(crash.history(history), LATER + 96 * HOUR, Deadline(60))
+        except Crashed:
+            crashed = True
+        close(history, LATER + 96 * HOUR, times=2)
+        is_whole(history, all_made)
+    assert at > 12, "the crashes did hit something"
+
+
+def test_two_closers_at_once(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given that a second closer does everything right before each request of a first one, all is there once."""
+    monkeypatch.setattr(loads, "PART_ROWS", 4)
+    monkeypatch.setattr(loads, "MAX_GROUPS", 5)
+
+    class Second(Crash):
+        def execute(self, database: object, sql: str, timeout_seconds: float) -> object:  # type: ignore[override]
+            self.requests += 1
+            if self.requests == self._at:
+                close_slots(history, LATER + 96 * HOUR, Deadline(60))
+            return database.execute(sql, timeout_seconds=timeout_seconds)  # type: ignore[attr-defined]
+
+    all_made = []
+    for at in range(1, 28):
+        all_made += fill(history.hot, f"202602{at:02}0000", 14, at=T0, prefix=f"{at}x")
+        first = Second(at, done=True)
+        close_slots(first.history(history), LATER + 30 * 24 * HOUR, Deadline(60))
+        close(history, LATER + 30 * 24 * HOUR, times=1)
+        is_whole(history, all_made)
+
+
+def test_a_part_that_is_sent_twice_is_refused(history: History) -> None:
+    made = fill(history.hot, count=12)
+    row = list_slots(history.hot)[0]
+    if history.is_apart:
+        store.copy_rows(history.hot, history.log, SLOT, "")
+    seen = loads.begin_load(history.log, row)
+    found = loads.next_part(history.log, row, seen, 12)
+    assert found is not None
+    loads.make_tables(history.log, found[0].day)
+    loads.load_part(history, SLOT, seen, *found)
+    if history.is_apart:
+        store.copy_rows(history.hot, history.log, SLOT, "")
+    with pytest.raises(GuardFailed):
+        loads.load_part(history, SLOT, seen, *found)
+    assert set(logged(history).values()) == {1}
+    assert counted(history) == expected(made)
+
+
+def test_a_slot_that_was_opened_again_is_loaded_too(history: History) -> None:
+    """Given rows that a clock that was wrong puts into a slot that is gone, they go to the log like the first ones."""
+    made = fill(history.hot, count=5)
+    close(history)
+    made += fill(history.hot, count=5, at=T0 + 1, prefix="a")
+    close(history)
+    is_whole(history, made)
+
+
+def test_many_applets_in_one_slot(history: History) -> None:
+    made = fill(history.hot, count=150, applets=[f"a{n}" for n in range(75)])
+    close(history)
+    is_whole(history, made)
+
+
+def test_an_empty_slot_just_goes(history: History) -> None:
+    open_slot(history.hot, SLOT, T0)
+    close(history)
+    assert list_slots(history.hot) == []
+
+
+@pytest.mark.parametrize(("rows", "stays"), [(9, False), (21, True)])
+def test_large_tables(history: History, monkeypatch: pytest.MonkeyPatch, rows: int, stays: bool) -> None:
+    """Given a table that is too large to drop, it goes in chunks; a very large one stays, and nobody looks at it."""
+    monkeypatch.setattr(store, "DROPPED_ROWS", 6)
+    monkeypatch.setattr(store, "DELETED_ROWS", 20)
+    chunk = store._S["find_chunk_end"]
+    monkeypatch.setattr(chunk, "_tail", chunk._tail.replace("3999", "1"))
+    fill(history.hot, count=rows)
+    close(history)
+    assert len(logged(history)) == rows
+    assert list_slots(history.hot) == []
+    assert store.has_table(history.hot, SLOT) is stays
+
+
+def test_a_slot_that_fails_does_not_hold_up_the_others(history: History) -> None:
+    broken = fill(history.hot, count=1)
+    key = f"execution_id = CAST('{broken[0].execution_id}' AS TEXT)"
+    history.hot.execute(f"UPDATE executions_{SLOT} SET progress = 'not JSON' WHERE {key}")
+    made = fill(history.hot, "202602010000", 3, at=T0 + HOUR // 2, prefix="f")
+    with suppress(Exception):
+        close(history, LATER + HOUR)
+    assert {execution for execution, _ in logged(history)} == {one.execution_id for one in made}
+    assert [row.slot for row in list_slots(history.hot)] == [SLOT]
+
+
+def test_what_waits_moves_and_ends_in_the_log(house: House, sink: Sink, clock: time_machine.Traveller) -> None:
+    """F14: given a retry after hours, when its slot has been closed, then it runs, once, and comes to the log."""
+    sink.reply("/", [Reply(503, headers=(("Retry-After", "9000"),)), Reply(200)])
+    execution = fire_one(house, url=sink.url)
+    house.work()
+    for _ in range(2):
+        clock.shift(3600)
+        house.tick()
+    assert house.execution(execution)["state"] == "waiting"
+    assert [row.place for row in [find_execution(house.database, execution, "waiting")] if row] == ["waiting"]
+    assert [slot.slot for slot in list_slots(house.database) if slot.slot == "202611291800"] == []
+    clock.shift(3600)
+    assert house.tick().overdue == 1
+    assert house.work() == 1
+    assert house.execution(execution)["state"] == "succeeded"
+    assert len(sink.requests) == 2
+    clock.move_to((datetime.now(UTC) + timedelta(hours=1)).replace(minute=13))
+    house.tick()
+    house.tick()
+    assert logged(house.runtime.history) == Counter({(execution, 0): 1})
+    assert house.execution(execution)["state"] == "succeeded"
+    assert [a["outcome"] for a in house.execution(execution)["attempts"]] == ["retry", "succeeded"]
+    assert house.table("SELECT * FROM executions_waiting") == []
+    assert house.tick().dead_rows is not None
+
+
+def test_a_slot_waits_for_its_workers(house: House, sink: Sink, clock: time_machine.Traveller) -> None:
+    """Given a worker that holds an execution of an old slot, then the slot stays until the worker has let it go."""
+    sink.reply("/", [Reply(503, headers=(("Retry-After", "5000"),)), Reply(200)])
+    execution = fire_one(house, url=sink.url)
+    house.work()
+    # The retry is due just before the slot is closed.
+    judge = house.runtime.worker._judge
+
+    def closing_meanwhile(*args: object) -> object:
+        clock.shift(40)
+        house.tick()
+        assert house.execution(execution)["state"] == "running"
+        return judge(*args)  # type: ignore[arg-type]
+
+    clock.move_to(str(house.execution(execution)["due_at"]))
+    house.runtime.worker._judge = closing_meanwhile  # type: ignore[assignment, method-assign]
+    house.run(execution)
+    house.runtime.worker._judge = judge  # type: ignore[method-assign]
+    assert house.execution(execution)["state"] == "succeeded"
+    house.tick()
+    assert logged(house.runtime.history) == Counter({(execution, 0): 1})
+    assert len(sink.requests) == 2
+
+
+def test_an_unknown_outcome_waits_for_its_answer(house: House, sink: Sink, clock: time_machine.Traveller) -> None:
+    """Given an answer that comes after the slot has begun to close, then the log has the answer."""
+    sink.reply("/", [Reply(503, headers=(("Retry-After", "4500"),)), Reply(200)])
+    execution = fire_one(house, url=sink.url)
+    house.work()
+    judge = house.runtime.worker._judge
+
+    def late(*args: object) -> object:
+        clock.shift(LEASE + 300)
+        house.tick()
+        assert house.execution(execution)["state"] == "unknown"
+        house.tick()
+        assert logged(house.runtime.history) == Counter()
+        return judge(*args)  # type: ignore[arg-type]
+
+    clock.move_to(str(house.execution(execution)["due_at"]))
+    house.runtime.worker._judge = late  # type: ignore[assignment, method-assign]
+    house.run(execution)
+    house.runtime.worker._judge = judge  # type: ignore[method-assign]
+    assert house.execution(execution)["state"] == "succeeded"
+    house.tick()
+    assert house.table("SELECT state FROM execution_log_202611") == [{"state": "succeeded"}]
+
+
+def test_a_worker_whose_execution_has_moved_goes_no_further(
+    house: House, sink: Sink, clock: time_machine.Traveller
+) -> None:
+    """Given a worker that sleeps for hours after its first action, when another has gone on, then it does nothing."""
+    house.make_applet(actions=[web_request(sink.url + "/one", repeatable=True), web_request(sink.url + "/two")])
+    house.fire()
+    [execution] = [item["execution_id"] for item in house.activity()]
+    judge = house.runtime.worker._judge
+
+    def asleep(*args: object) -> object:
+        house.runtime.worker._judge = judge  # type: ignore[method-assign]
+        for _ in range(3):
+            clock.shift(3600)
+            house.tick()
+        house.work()
+        assert house.execution(execution)["state"] == "succeeded"
+        return judge(*args)  # type: ignore[arg-type]
+
+    house.runtime.worker._judge = asleep  # type: ignore[assignment, method-assign]
+    house.run(execution)
+    assert Counter(request.path for request in sink.requests) == {"/one": 2, "/two": 1}
+    assert house.execution(execution)["state"] == "succeeded"

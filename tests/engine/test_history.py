@@ -1,0 +1,432 @@
+"""Reading the history: one stream over open slots, waiting executions and the log, and details wherever they are."""
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.support.embedded import START, House, make_house, notification, web_request
+from tests.support.history import HOUR, Crash, Crashed, Made, close, detailed, fill, logged
+from tests.support.sink import Reply, Sink
+from whenthen.clock import from_datetime, now_ms, to_datetime
+from whenthen.engine import activity
+from whenthen.engine.activity import read_activity
+from whenthen.engine.erasure import erase_owners, request_erasure
+from whenthen.engine.identity import event_id, trigger_id
+from whenthen.engine.retention import expire_payloads
+from whenthen.errors import FieldError, NotFound
+from whenthen.store.events import estimate_events, remember_events
+from whenthen.store.keys import add_user
+from whenthen.store.log import Filters
+from whenthen.store.slots import slot_at
+from whenthen.store.statements import Script
+
+T0 = from_datetime(START) - 5 * 60_000
+HALF = HOUR // 2
+
+
+def stream(house: House, *, limit: int = 50, between: Any = None, **query: str) -> list[dict[str, Any]]:
+    """Every page's items, one after the other; `between` is called after each page."""
+    found: list[dict[str, Any]] = []
+    params = {"limit": str(limit), **query}
+    for _ in range(500):
+        page = house.call("GET", "/activity", params=params).json()
+        found += page["items"]
+        if page["next"] is None:
+            return found
+        params["before"] = page["next"]
+        if between:
+            between()
+    raise AssertionError("the pages have no end")
+
+
+def ids(items: list[dict[str, Any]]) -> list[str]:
+    return [item["execution_id"] for item in items]
+
+
+def in_order(made: list[Made]) -> list[str]:
+    """Their ids as the stream has them."""
+    keys = sorted(((one.execution_id[:12], one.occurred_at, one.execution_id) for one in made), reverse=True)
+    return [key[2] for key in keys]
+
+
+def fill_days(house: House, slots: list[int], count: int = 6) -> list[Made]:
+    """Executions in slots that are so many half hours old."""
+    made = []
+    for age in slots:
+        at = T0 - age * HALF
+        made += fill(house.database, slot_at(at), count, at=at)
+    return made
+
+
+@pytest.fixture
+def quiet(house: House) -> Iterator[tuple[House, time_machine.Traveller]]:
+    """A house five minutes into a slot."""
+    with time_machine.travel(START) as clock:
+        yield house, clock
+
+
+AGES = [0, 1, 2, 3, 4, 47, 48, 100, 700, 1500, 5000]
+
+
+@pytest.mark.parametrize("limit", [1, 7, 50, 200])
+def test_the_stream_goes_through_all_places(quiet: tuple[House, time_machine.Traveller], limit: int) -> None:
+    """Open slots, months of log with gaps between them: everything once and in order."""
+    house, _ = quiet
+    made = fill_days(house, AGES, 9)
+    close(house.runtime.history, now_ms())
+    assert len(logged(house.runtime.history)) > 60
+    assert ids(stream(house, limit=limit)) == in_order(made)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.integers(0, 3000), min_size=1, max_size=8, unique=True), st.integers(1, 30), st.integers(0, 2**32))
+def test_the_stream_is_stable_while_slots_close(ages: list[int], limit: int, seed: int) -> None:
+    """Given slots that close between two pages, then nothing is repeated and nothing is skipped."""
+    with time_machine.travel(START), make_house() as house:
+        made = fill_days(house, ages, 7)
+        # Slots go to the log oldest first, one after each page.
+        left = sorted(ages, reverse=True)
+        chance = random.Random(seed)
+
+        def close_one() -> None:
+            if left and chance.random() < 0.6:
+                # As the closer does an hour after the slot's end.
+                close(house.runtime.history, T0 - left.pop(0) * HALF + HALF + HOUR, times=1)
+
+        assert ids(stream(house, limit=limit, between=close_one)) == in_order(made)
+
+
+def test_filters_say_the_same_of_all_places(quiet: tuple[House, time_machine.Traveller]) -> None:
+    house, _ = quiet
+    made = fill_days(house, [0, 1, 4, 5, 800], 24)
+    close(house.runtime.history, now_ms())
+    for state in ("succeeded", "failed", "skipped", "unknown"):
+        assert ids(stream(house, limit=5, state=state)) == in_order([one for one in made if one.state == state])
+    for applet in ("a", "b"):
+        assert ids(stream(house, limit=5, applet=applet)) == in_order([o for o in made if o.applet_id == applet])
+    assert ids(stream(house, limit=5, service="notifications")) == in_order(
+        [one for one in made if one.service == "notifications"]
+    )
+    # The service of the trigger counts, too.
+    assert len(stream(house, service="feed")) == len(made)
+    seventeen = [one for one in made if one.execution_id.split(".")[1] == "e00017"]
+    assert ids(stream(house, text="Reason 17")) == in_order(seventeen)
+    both = stream(house, limit=5, state="failed", text="reason 1", applet="b")
+    assert ids(both) == in_order(
+        [
+            o
+            for o in made
+            if o.state == "failed" and o.applet_id == "b" and o.execution_id.split(".")[1] in "e00001 e00013"
+        ]
+    )
+    assert stream(house, text="100%_'x") == []
+
+
+def test_bad_queries_are_told(house: House) -> None:
+    for query, field in (
+        ({"state": "gone"}, "state"),
+        ({"before": "nonsense"}, "before"),
+        ({"text": "x" * 201}, "text"),
+        ({"limit": "0"}, "limit"),
+    ):
+        answer = house.call("GET", "/activity", params=query)
+        assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, field)
+    with pytest.raises(FieldError):
+        read_activity(house.runtime.history, "owner", Filters(), before="WzEsICI5OTk5OTk5OTk5OTkuIl0")
+
+
+def test_a_page_of_the_log_reads_for_a_bounded_time(
+    quiet: tuple[House, time_machine.Traveller], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given months without what is looked for, pages come empty, each goes on further back, and all is covered."""
+    house, _ = quiet
+    made = fill_days(house, [5, 3000, 6000, 9000], 4)
+    close(house.runtime.history, now_ms())
+    monkeypatch.setattr(activity, "SECONDS", 0)
+    first = house.call("GET", "/activity", params={"state": "queued"}).json()
+    assert (first["items"], first["next"] is None) == ([], False)
+    assert stream(house, state="queued") == []
+    assert ids(stream(house)) == in_order(made)
+
+
+def test_others_see_nothing_of_it(quiet: tuple[House, time_machine.Traveller]) -> None:
+    house, _ = quiet
+    made = fill(house.database, slot_at(T0 - 5 * HALF), 4, at=T0 - 5 * HALF, owners=("stranger",))
+    close(house.runtime.history, now_ms())
+    assert stream(house) == []
+    assert house.call("GET", f"/executions/{made[0].execution_id}").status_code == 404
+    assert house.call("POST", f"/executions/{made[0].execution_id}/rerun").status_code == 404
+    assert house.call("GET", "/stats").json()["applets"] == []
+
+
+def run_one(house: House, clock: time_machine.Traveller, **fields: Any) -> str:
+    """Run an execution and let its slot be closed; its id."""
+    house.make_applet(actions=[web_request(**fields)])
+    house.fire(query={"value1": "one"})
+    execution: str = house.activity()[0]["execution_id"]
+    house.work()
+    clock.shift(2 * 3600)
+    house.tick()
+    assert logged(house.runtime.history) == Counter({(execution, 0): 1})
+    return execution
+
+
+def tick_at_minute(house: House, clock: time_machine.Traveller, minute: int) -> None:
+    """Two ticks at that minute of the next hour: one moves what is final, and both close."""
+    clock.move_to((datetime.now(UTC) + timedelta(hours=1)).replace(minute=minute))
+    house.tick()
+    house.tick()
+
+
+def test_details_are_the_same_before_and_after(house: House, sink: Sink, clock: time_machine.Traveller) -> None:
+    house.make_applet(actions=[web_request(sink.url), notification("x" * 3000)])
+    house.fire(query={"value1": "long " * 400})
+    house.work()
+    before = house.execution()
+    assert len(before["ingredients"]["Value1"]) == 2000
+    clock.shift(2 * 3600)
+    house.tick()
+    assert house.table("SELECT slot FROM slots WHERE slot = '202611291800'") == []
+    assert house.execution() == before
+
+
+def test_a_failed_one_of_the_history_runs_again(house: House, sink: Sink, clock: time_machine.Traveller) -> None:
+    """Given an execution that failed yesterday, when it is run again, then it is shown once, with all its attempts."""
+    sink.reply("/", [Reply(400), Reply(200)])
+    execution = run_one(house, clock, url=sink.url)
+    assert [item["state"] for item in stream(house)] == ["failed"]
+    assert house.call("POST", f"/executions/{execution}/rerun").status_code == 202
+    assert [item["state"] for item in stream(house)] == ["queued"]
+    assert stream(house, state="failed") == [], "what it was is not what it is"
+    again = house.call("POST", f"/executions/{execution}/rerun")
+    assert (again.status_code, again.json()["title"]) == (409, "Conflict")
+    house.work()
+    assert ids(stream(house, state="succeeded")) == [execution]
+    assert [a["outcome"] for a in house.execution(execution)["attempts"]] == ["failed", "succeeded"]
+    assert [request.key for request in sink.requests] == [f"{execution}.0"] * 2
+
+    tick_at_minute(house, clock, 13)
+    assert logged(house.runtime.history) == Counter({(execution, 0): 1, (execution, 1): 1})
+    assert house.table("SELECT * FROM executions_waiting") == []
+    shown = stream(house, limit=1)
+    assert [(item["execution_id"], item["state"]) for item in shown] == [(execution, "succeeded")]
+    assert stream(house, state="failed") == []
+    assert [a["outcome"] for a in house.execution(execution)["attempts"]] == ["failed", "succeeded"]
+    # Each run is counted.
+    [numbers] = house.call("GET", "/stats").json()["applets"]
+    assert (numbers["runs"], numbers["failed"], numbers["succeeded"], numbers["success_rate"]) == (2, 1, 1, 0.5)
+
+    # And once more.
+    assert house.call("POST", f"/executions/{execution}/rerun").status_code == 202
+    house.work()
+    tick_at_minute(house, clock, 23)
+    assert set(logged(house.runtime.history).values()) == {1}
+    assert len(logged(house.runtime.history)) == 3
+    assert len(house.execution(execution)["attempts"]) == 3
+
+
+def test_a_rerun_of_what_has_just_ended_apart(house: House, sink: Sink, clock: time_machine.Traveller) -> None:
+    """Given one that waits apart from its slot and is final, when it runs again, then both runs come to the log."""
+    sink.reply("/", [Reply(400), Reply(400), Reply(200)])
+    execution = run_one(house, clock, url=sink.url)
+    for _ in range(2):
+        assert house.call("POST", f"/executions/{execution}/rerun").status_code == 202
+        house.work()
+    assert house.execution(execution)["state"] == "succeeded"
+    assert len(house.execution(execution)["attempts"]) == 3
+    tick_at_minute(house, clock, 13)
+    assert logged(house.runtime.history) == Counter({(execution, 0): 1, (execution, 2): 1})
+    assert ids(stream(house)) == [execution]
+
+
+def test_on_its_way_to_the_history_it_can_wait(
+    house: House, sink: Sink, clock: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a slot that is closing, a rerun is refused for the moment, and works a minute later."""
+    house.make_applet(actions=[web_request(sink.url)])
+    house.fire()
+    execution = house.activity()[0]["execution_id"]
+    house.work()
+    clock.shift(2 * 3600)
+    with monkeypatch.context() as patch:
+        patch.setattr("whenthen.engine.closer._load", lambda *_: False)
+        house.tick()
+    answer = house.call("POST", f"/executions/{execution}/rerun")
+    assert (answer.status_code, "try again in a minute" in answer.json()["detail"]) == (409, True)
+    assert house.execution(execution)["state"] == "succeeded"
+    house.tick()
+    assert house.call("POST", f"/executions/{execution}/rerun").status_code == 202
+    house.work()
+    assert len(sink.requests) == 2
+
+
+def test_statistics_are_those_of_the_log(quiet: tuple[House, time_machine.Traveller]) -> None:
+    house, _ = quiet
+    fill_days(house, [3, 4, 10, 50, 90, 700], 30)
+    house.tick()
+    close(house.runtime.history, now_ms())
+    week = house.call("GET", "/stats", params={"days": "7"}).json()
+    assert [day["day"] for day in week["days"]] == ["2026-11-27", "2026-11-28", "2026-11-29"]
+    assert sum(day["runs"] for day in week["days"]) == 150
+    assert week["until"] == "2026-11-29T18:00:00.000Z"
+    assert sum(applet["runs"] for applet in week["applets"]) == 150
+    for day in week["days"]:
+        exact = house.call("GET", "/stats", params={"day": day["day"]}).json()
+        assert exact["days"] == [day]
+        hours = [h for service in exact["services"] for h in service["hours"]]
+        rolled = [h for service in week["services"] for h in service["hours"] if h["hour"][:10] == day["day"]]
+        assert hours == rolled
+        assert sum(h["failed"] for h in hours) == day["failed"]
+    year = house.call("GET", "/stats", params={"days": "400"}).json()
+    assert sum(day["runs"] for day in year["days"]) == 180
+    [first, *_] = week["applets"]
+    tried = first["succeeded"] + first["failed"] + first["unknown"]
+    assert first["success_rate"] == round(first["succeeded"] / tried, 4)
+    assert first["longest_duration_ms"] <= 29
+
+
+def test_bad_statistics_queries_are_told(house: House) -> None:
+    for query, field in (
+        ({"days": "0"}, "days"),
+        ({"days": "401"}, "days"),
+        ({"days": "x"}, "days"),
+        ({"day": "2026-13-01"}, "day"),
+        ({"day": "20261101"}, "day"),
+        ({"day": "2026-11-01", "days": "3"}, "day"),
+    ):
+        answer = house.call("GET", "/stats", params=query)
+        assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, field)
+    assert house.call("GET", "/stats", params={"day": "1999-01-01"}).json()["days"] == []
+
+
+@pytest.mark.parametrize("days", [0, 91, "3", None, 1.5, True])
+def test_bad_payload_days_are_told(house: House, days: object) -> None:
+    answer = house.call("PATCH", "/me", {"payload_days": days})
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "payload_days")
+    assert house.call("GET", "/me").json()["payload_days"] == 30
+
+
+def test_payloads_go_after_their_days(house: House, sink: Sink, clock: time_machine.Traveller) -> None:
+    """Given an owner's days, older payloads are gone from log and events, younger ones and the facts stay."""
+    execution = run_one(house, clock, url=sink.url)
+    others = fill(house.database, "202611291830", 3, at=T0 + HALF, owners=("other",), prefix="o")
+    tick_at_minute(house, clock, 13)
+    assert house.call("PATCH", "/me", {"payload_days": 3}).json()["payload_days"] == 3
+    start = to_datetime(T0)
+    for day in (1, 2, 3):
+        clock.move_to((start + timedelta(days=day)).replace(hour=20, minute=13))
+        house.tick()
+        assert house.execution(execution)["ingredients"]["Value1"] == "one"
+    clock.move_to((start + timedelta(days=4)).replace(hour=20, minute=13))
+    house.tick()
+    gone = house.execution(execution)
+    assert (gone["payload_erased"], gone["ingredients"], gone["attempts"]) == (True, {}, [])
+    assert gone["state"] == "succeeded"
+    assert house.table("SELECT ingredients FROM trigger_events") == [{"ingredients": "{}"}]
+    left = house.table("SELECT execution_id FROM execution_details_20261129")
+    assert Counter(row["execution_id"] for row in left) == Counter(one.execution_id for one in others)
+    answer = house.call("POST", f"/executions/{execution}/rerun")
+    assert (answer.status_code, "erased" in answer.json()["detail"]) == (409, True)
+    # After the default of days the table goes altogether.
+    clock.move_to((start + timedelta(days=31)).replace(hour=20, minute=13))
+    house.tick()
+    assert house.table("SELECT * FROM detail_days") == []
+    assert len(logged(house.runtime.history)) == 4
+    # A repeated delivery is still known.
+    assert ids(stream(house)) == [execution]
+
+
+def test_an_event_that_still_runs_keeps_its_payload(house: House, sink: Sink, clock: time_machine.Traveller) -> None:
+    """Given that one of two applets still waits with the event's long values, they stay until it has run."""
+    sink.reply("/later", [Reply(503, headers=(("Retry-After", "7200"),)), Reply(200)])
+    house.make_applet(actions=[web_request(sink.url + "/now")])
+    house.make_applet(actions=[web_request(sink.url + "/later")])
+    house.fire(query={"value1": "v" * 2000})
+    house.work()
+    clock.shift(2 * 3600)
+    house.tick()
+    history = house.runtime.history
+    assert expire_payloads(history, now_ms() + 40 * 24 * HOUR) == 1
+    assert house.table("SELECT execution_id FROM executions_waiting") != []
+    clock.shift(2 * 3600)
+    house.tick()
+    house.work()
+    assert [r.body for r in sink.requests if r.path == "/later"] == [('{"said": "' + "v" * 2000 + '"}').encode()] * 2
+
+
+@pytest.mark.parametrize("at", range(1, 14))
+def test_erasing_that_breaks_off_is_finished(house: House, clock: time_machine.Traveller, at: int) -> None:
+    """Given a crash at any request of an erasure, others' payloads are there afterwards, and the owner's are not."""
+    mine = fill(house.database, "202611291500", 5, at=T0 - 6 * HALF)
+    others = fill(house.database, "202611291530", 5, at=T0 - 5 * HALF, owners=("other",))
+    history = house.runtime.history
+    close(history, now_ms())
+    house.call("PATCH", "/me", {"payload_days": 1})
+    later = now_ms() + 5 * 24 * HOUR
+    with pytest.raises(Crashed):
+        expire_payloads(Crash(at, done=True).history(history), later)
+    expire_payloads(history, later)
+    assert detailed(history) == Counter(one.execution_id for one in others)
+    assert len(logged(history)) == len(mine) + len(others)
+
+
+def test_an_owner_is_erased(house: House, sink: Sink, clock: time_machine.Traveller) -> None:
+    """Everything of one owner goes, as far as it can; the other owner's stays."""
+    add_user(house.database, "other", "Other")
+    house.make_applet(name="Secret name", actions=[notification("private {{Value1}}"), web_request(sink.url)])
+    house.fire(query={"value1": "very private"}, headers={"Idempotency-Key": "d1"})
+    house.work()
+    others = fill(house.database, "202611291830", 5, at=T0 + HALF, owners=("other",), prefix="o")
+    history = house.runtime.history
+    request_erasure(house.database, "owner")
+    assert house.call("GET", "/activity").status_code == 401, "its keys open nothing"
+    assert house.fire().status_code == 401
+    # What is new is still in its slot.
+    assert erase_owners(history) == []
+    clock.shift(3 * 3600)
+    house.tick()
+    assert len(logged(history)) == 6
+    assert erase_owners(history) == ["owner"]
+    assert erase_owners(history) == []
+    assert {execution for execution, _ in logged(history)} == {one.execution_id for one in others}
+    everything = "".join(str(house.table(f"SELECT * FROM {row['table_name']}")) for row in house.table("SHOW TABLES"))
+    for word in ("private", "Secret name", sink.url, "Owner'"):
+        assert word not in everything, word
+    assert sum(row["succeeded"] for row in house.table("SELECT * FROM daily_stats_202611")) > 0
+    assert house.table("SELECT * FROM daily_stats_202611 WHERE owner_id = 'owner'") == []
+    assert len(house.table("SELECT event_id FROM trigger_events")) == 1, "a repeated delivery is still known"
+    with pytest.raises(NotFound):
+        request_erasure(house.database, "nobody")
+
+
+def test_sizes_are_told(quiet: tuple[House, time_machine.Traveller], monkeypatch: pytest.MonkeyPatch) -> None:
+    house, clock = quiet
+    house.make_applet()
+    house.fire()
+    report = house.tick()
+    assert (report.slots_open, report.slots_stuck, report.dead_rows, report.seen_events) == (2, 0, 0, None)
+    monkeypatch.setattr("whenthen.engine.closer._load", lambda *_: False)
+    clock.move_to(START.replace(hour=21, minute=13))
+    report = house.tick()
+    assert (report.slots_open, report.slots_stuck, report.dead_rows, report.seen_events) == (4, 2, 0, 1)
+    monkeypatch.undo()
+    house.work()
+    report = house.tick()
+    # Two slots, one execution that had outlived its own, and the batch that this went in.
+    assert (report.slots_open, report.slots_stuck, report.dead_rows) == (2, 0, 4)
+
+
+def test_the_seen_set_is_estimated_without_reading_it(house: House) -> None:
+    identity = trigger_id("owner", "webhooks", "event", {"event": "door"})
+    for count in (700, 5000):
+        script = Script()
+        remember_events(script, identity, {event_id(identity, f"{count}.{n}"): 0 for n in range(count)}, 0)
+        house.database.execute(script.sql)
+    assert estimate_events(house.database) == pytest.approx(5700, rel=0.15)
