@@ -239,10 +239,10 @@ def test_what_waits_moves_and_ends_in_the_log(house: House, sink: Sink, clock: t
 
 def test_a_slot_waits_for_its_workers(house: House, sink: Sink, clock: time_machine.Traveller) -> None:
     """Given a worker that holds an execution of an old slot, then the slot stays until the worker has let it go."""
-    sink.reply("/", [Reply(503, headers=(("Retry-After", "5000"),)), Reply(200)])
+    sink.reply("/", [Reply(503, headers=(("Retry-After", "5400"),)), Reply(200)])
     execution = fire_one(house, url=sink.url)
     house.work()
-    # The retry is due just before the slot is closed.
+    # The retry is due when the slot is to be closed, and no tick has closed it yet.
     judge = house.runtime.worker._judge
 
     def closing_meanwhile(*args: object) -> object:
@@ -263,7 +263,7 @@ def test_a_slot_waits_for_its_workers(house: House, sink: Sink, clock: time_mach
 
 def test_an_unknown_outcome_waits_for_its_answer(house: House, sink: Sink, clock: time_machine.Traveller) -> None:
     """Given an answer that comes after the slot has begun to close, then the log has the answer."""
-    sink.reply("/", [Reply(503, headers=(("Retry-After", "4500"),)), Reply(200)])
+    sink.reply("/", [Reply(503, headers=(("Retry-After", "5400"),)), Reply(200)])
     execution = fire_one(house, url=sink.url)
     house.work()
     judge = house.runtime.worker._judge
