@@ -1,6 +1,6 @@
 """Runs every benchmark and prints one table for each. Nothing is asserted but that results are right."""
 
-from bench import aborts, checks, cold_start, end_to_end, flatness, intake, single_flight
+from bench import aborts, checks, cold_start, end_to_end, flatness, intake, rebuild, single_flight
 
 
 def main() -> None:
@@ -34,6 +34,12 @@ def main() -> None:
     for row in rows:
         cells = " | ".join(f"{ms:.1f} ({ms / fresh.ms[name]:.1f})" for name, ms in row.ms.items())
         print(f"| {row.name} | {cells} | {row.sst_files} files, {row.sst_mib:.0f} MiB |")
+
+    print()
+    rebuild.main()
+
+    print()
+    history.main()
 
     print()
     cold_start.main()

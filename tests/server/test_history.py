@@ -1,5 +1,6 @@
 """Slots go into the log of a real server, which is killed, is down, or is another than that of the executions."""
 
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,7 +12,7 @@ import pytest
 from tests.server.conftest import Regime
 from tests.support.alopex import AlopexServer
 from tests.support.history import HOUR, LATER, SLOT, T0, close, counted, expected, fill, is_whole, logged
-from tests.support.processes import wait_for
+from tests.support.processes import ROOT, wait_for
 from tests.support.scenario import OWNER, Product, call_applet, make_product
 from tests.support.stores import at_once
 from whenthen.clock import Deadline, now_ms
@@ -149,6 +150,37 @@ def test_a_tick_needs_no_history(product: Product, apart: tuple[History, AlopexS
     slots = [row.slot for row in list_slots(product.database)]
     assert len(slots) == 3, "the present one and the next are open, and the old one waits"
     assert slots[-1] == SLOT
+
+
+def test_the_settings_name_another_server(product: Product, alopex_binary: Path, tmp_path: Path) -> None:
+    """Given ALOPEX_HISTORY_URL, then one command makes both ready, and the poller's tick fills the other one's log."""
+    other = AlopexServer(alopex_binary, tmp_path / "other", api_key=product.server.api_key)
+    other.start()
+    try:
+        settings = {"ALOPEX_HISTORY_URL": other.url, "WHENTHEN_COPY_DIR": str(other.copy_dir)}
+        made = fill(product.database, count=30)
+        process = product.start("ticker", **settings)
+        assert wait_for(lambda: not process.running, 60)
+        assert "run `whenthen db migrate`" in process.log()
+        for command, said in (
+            ("migrate", "the server of the history runs one"),
+            ("check", "schema of the history is at"),
+        ):
+            done = subprocess.run(
+                [ROOT / ".venv" / "bin" / "whenthen", "db", command],
+                env=product.environment | settings,
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            assert said in done.stdout
+        process = product.start("ticker", **settings)
+        assert wait_for(lambda: not process.running, 60)
+        log = ServerDatabase(other.url, api_key=other.api_key)
+        is_whole(History(product.database, log, str(other.copy_dir / "load.parquet")), made)
+        log.close()
+    finally:
+        other.remove()
 
 
 def test_webhooks_go_on_while_a_slot_of_6000_closes(regime: Regime, product: Product, same: History) -> None:

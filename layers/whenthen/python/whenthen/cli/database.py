@@ -1,5 +1,6 @@
 """`whenthen db`: the database itself."""
 
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from whenthen.store.meta import prove_single_flight, require_ready
 from whenthen.store.migrations import LATEST, migrate
 from whenthen.store.rebuild import Rebuild, require_fenced
 from whenthen.store.tables import STATEMENT_SECONDS
-from whenthen.wiring import open_database
+from whenthen.wiring import open_database, open_history
 
 
 @click.group()
@@ -25,25 +26,33 @@ def db() -> None:
 
 @db.command("migrate")
 def db_migrate() -> None:
-    """Bring the schema up to date and prove that the server is safe."""
-    database = open_database(settings())
-    applied = migrate(database)
-    click.echo(f"Applied schema versions {applied}." if applied else f"The schema is at version {LATEST} already.")
-    prove_single_flight(database)
-    click.echo("Proved: the server runs one statement at a time.")
-    database.close()
+    """Bring the schema up to date and prove that the server is safe, that of the history, too."""
+    for name, database in _databases(settings()):
+        applied = migrate(database)
+        said = f"Applied schema versions {applied}" if applied else f"The schema is at version {LATEST} already"
+        click.echo(f"{said}{name}.")
+        prove_single_flight(database)
+        click.echo(f"Proved: the server{name} runs one statement at a time.")
 
 
 @db.command("check")
 def db_check() -> None:
-    """Check the schema, and prove again that the server is safe."""
-    database = open_database(settings())
-    # Without tables there is nothing to prove on; require_ready says what to run.
-    with suppress(MissingTable):
-        prove_single_flight(database)
-    require_ready(database)
-    click.echo(f"The schema is at version {LATEST}, and the server runs one statement at a time.")
-    database.close()
+    """Check the schema, and prove again that the server is safe, that of the history, too."""
+    for name, database in _databases(settings()):
+        # Without tables there is nothing to prove on; require_ready says what to run.
+        with suppress(MissingTable):
+            prove_single_flight(database)
+        require_ready(database)
+        click.echo(f"The schema{name} is at version {LATEST}, and the server runs one statement at a time.")
+
+
+def _databases(here: Settings) -> Iterator[tuple[str, Database]]:
+    """Yield the databases that the settings name, with a word for the second one."""
+    with closing(open_database(here)) as database:
+        yield "", database
+    if here.alopex_history_url not in ("", here.alopex_url):
+        with closing(open_history(here)) as database:
+            yield " of the history", database
 
 
 @db.command("rebuild")

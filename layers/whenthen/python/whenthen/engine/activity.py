@@ -26,7 +26,7 @@ SECONDS = 1.5
 """How long slots and log are read for one page. Every scan holds up everybody (ALOPEX.md 2)."""
 
 _FIRST_WINDOW_MS = 6 * 3_600_000
-_SHORT_SECONDS = 0.1
+_SHORT_SECONDS = 0.2
 
 
 class Position(NamedTuple):

@@ -4,7 +4,7 @@ import logging
 import shlex
 import signal
 import socket
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import click
 import uvicorn
@@ -21,7 +21,7 @@ from whenthen.store.database import Database
 from whenthen.store.meta import prove_single_flight
 from whenthen.store.migrations import migrate, schema_version
 from whenthen.web import api, hooks
-from whenthen.wiring import Runtime, open_database
+from whenthen.wiring import Runtime, open_database, open_history
 
 _SHUTDOWN_SECONDS = 10
 
@@ -45,6 +45,10 @@ def run(settings: Settings) -> None:
         schema_version(database)
         migrate(database)
         prove_single_flight(database)
+        if settings.alopex_history_url not in ("", settings.alopex_url):
+            with closing(open_history(settings)) as log:
+                migrate(log)
+                prove_single_flight(log)
         make_owner(database)
         _serve(settings, database, listener)
     finally:
