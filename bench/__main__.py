@@ -1,6 +1,6 @@
 """Runs every benchmark and prints one table for each. Nothing is asserted but that results are right."""
 
-from bench import aborts, checks, cold_start, end_to_end, flatness, intake, rebuild, single_flight
+from bench import aborts, checks, cold_start, end_to_end, flatness, history, intake, rebuild, single_flight
 
 
 def main() -> None:

@@ -30,6 +30,7 @@ from whenthen.store.events import find_event
 from whenthen.store.executions import ExecutionRow
 from whenthen.store.meta import prove_single_flight, require_ready
 from whenthen.store.migrations import LATEST, migrate
+from whenthen.store.rebuild import Rebuild, Report
 from whenthen.store.slots import open_slot
 from whenthen.store.statements import load
 from whenthen.wiring import Runtime
@@ -319,9 +320,15 @@ def apart(routine: Routine) -> None:
     routine.new.start()
 
 
+def stopped(routine: Routine) -> None:
+    """The target does not run."""
+    routine.new.stop()
+
+
 @pytest.mark.parametrize(
     ("arrange", "words"),
     [
+        (stopped, "can't be reached"),
         (other_database, "The target holds the rebuild of another database"),
         (not_empty, "The target is not empty"),
         (foreign_table, "has a table mine, which is not whenthen's"),
@@ -339,8 +346,9 @@ def test_refusals(routine: Routine, arrange: Callable[[Routine], None], words: s
     done = routine.run()
     assert done.returncode == 1, done.stdout
     assert words in done.stdout
-    with closing(routine.open(routine.new)) as new:
-        assert ready(new) != "" or arrange is not_empty
+    if arrange is not stopped:
+        with closing(routine.open(routine.new)) as new:
+            assert ready(new) != ""
 
 
 @pytest.mark.parametrize(
@@ -370,6 +378,29 @@ def test_the_log_of_the_target(routine: Routine, rows: int, checkpoint_bytes: in
     assert len(routine.new.exports()) == exports
     with closing(routine.open(routine.new)) as new:
         assert new.execute("SELECT COUNT(*) AS n FROM positions") == [{"n": rows}]
+
+
+def test_two_at_once(routine: Routine) -> None:
+    """Given a second rebuild that comes to its end first, then the first one copies nothing a second time."""
+    with closing(connect(routine.server.url, api_key=routine.server.api_key)) as database:
+        prepare(database)
+        fill(routine.server, database)
+    routine.begin()
+    others: list[Report] = []
+    with closing(routine.open(routine.old)) as old, closing(routine.open(routine.new)) as new:
+
+        def rebuild(name: str, say: Callable[[str], None]) -> Report:
+            file = str(routine.old.copy_dir / f"{name}.parquet")
+            return Rebuild(old, new, file=file, checkpoint=routine.new.checkpoint, say=say).run()
+
+        def say(words: str) -> None:
+            if words.startswith("Copied") and not others:
+                others.append(rebuild("second", [].append))
+
+        with pytest.raises(NotReady, match="Another rebuild is filling the target"):
+            rebuild("first", say)
+    assert len(others) == 1
+    assert_same(routine)
 
 
 def test_going_back(routine: Routine) -> None:

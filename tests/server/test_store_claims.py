@@ -99,7 +99,6 @@ def while_the_slot_is_young() -> Iterator[None]:
         yield
 
 
-
 @dataclass(frozen=True)
 class Needed:
     """What claims read besides executions, and the executions' ids by event and applet."""

@@ -126,7 +126,7 @@ class Routine:
 
 def contents(database: Database) -> dict[str, list[str]]:
     """All rows of all tables but those that are a database's own, in an order of their own."""
-    own = {"meta", "probes", "schema_versions", "rebuild_copies"}
+    own = {"deletions", "meta", "probes", "schema_versions", "rebuild_copies"}
     names = [row["table_name"] for row in database.execute("SHOW TABLES") if row["table_name"] not in own]
     return {name: sorted(repr(row) for row in database.execute(f"SELECT * FROM {name}")) for name in names}
 

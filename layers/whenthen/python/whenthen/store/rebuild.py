@@ -23,7 +23,7 @@ from whenthen.store.tables import STATEMENT_SECONDS, Span, Table, describe, list
 _S = load("rebuild")
 
 _COPIES = "rebuild_copies"
-_OWN = {"meta", "schema_versions", "probes", _COPIES}
+_OWN = {"meta", "schema_versions", "probes", "deletions", _COPIES}
 """What a database says of itself: not copied."""
 
 _CHECKPOINT_BYTES = 192 * 1024 * 1024
