@@ -28,9 +28,9 @@ from tests.support.sink import Reply, Sink
 from whenthen.clock import Deadline
 from whenthen.engine.closer import close_slots
 from whenthen.store import closing as store
-from whenthen.store import loads
+from whenthen.store import loads, stats
 from whenthen.store.database import connect
-from whenthen.store.errors import GuardFailed
+from whenthen.store.errors import GuardFailed, MissingTable
 from whenthen.store.executions import find_execution
 from whenthen.store.history import History
 from whenthen.store.migrations import migrate
@@ -106,7 +106,7 @@ def test_a_crash_at_any_request_loses_and_doubles_nothing(
 ) -> None:
     """Given a closer that ends at its n-th request, for every n, when others go on, then all is there once."""
     monkeypatch.setattr(loads, "PART_ROWS", 4)
-    monkeypatch.setattr(loads, "MAX_GROUPS", 5)
+    monkeypatch.setattr(stats, "MAX_SUMS", 5)
     all_made = []
     crashed = True
     at = 0
@@ -129,7 +129,7 @@ def test_a_crash_at_any_request_loses_and_doubles_nothing(
 def test_two_closers_at_once(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     """Given that a second closer does everything right before each request of a first one, all is there once."""
     monkeypatch.setattr(loads, "PART_ROWS", 4)
-    monkeypatch.setattr(loads, "MAX_GROUPS", 5)
+    monkeypatch.setattr(stats, "MAX_SUMS", 5)
 
     class Second(Crash):
         def execute(self, database: object, sql: str, timeout_seconds: float) -> object:  # type: ignore[override]
@@ -150,17 +150,17 @@ def test_two_closers_at_once(history: History, monkeypatch: pytest.MonkeyPatch) 
 def test_a_part_that_is_sent_twice_is_refused(history: History) -> None:
     made = fill(history.hot, count=12)
     row = list_slots(history.hot)[0]
-    if history.is_apart:
-        store.copy_rows(history.hot, history.log, SLOT, "")
+
+    def place() -> str:
+        return store.copy_rows(history.hot, history.log, SLOT, "") if history.is_apart else SLOT
+
     seen = loads.begin_load(history.log, row)
-    found = loads.next_part(history.log, row, seen, 12)
+    found = loads.next_part(history.log, place(), row, seen, 12)
     assert found is not None
     loads.make_tables(history.log, found[0].day)
-    loads.load_part(history, SLOT, seen, *found)
-    if history.is_apart:
-        store.copy_rows(history.hot, history.log, SLOT, "")
+    loads.load_part(history, place(), seen, *found)
     with pytest.raises(GuardFailed):
-        loads.load_part(history, SLOT, seen, *found)
+        loads.load_part(history, place(), seen, *found)
     assert set(logged(history).values()) == {1}
     assert counted(history) == expected(made)
 
@@ -172,6 +172,54 @@ def test_a_slot_that_was_opened_again_is_loaded_too(history: History) -> None:
     made += fill(history.hot, count=5, at=T0 + 1, prefix="a")
     close(history)
     is_whole(history, made)
+
+
+def test_a_batch_of_the_same_minute_comes_again(house: House, sink: Sink, clock: time_machine.Traveller) -> None:
+    """Given a tick that is replayed for its minute, when more is final by then, then it is loaded too."""
+    history = house.runtime.history
+    instant = datetime(2026, 11, 30, 10, 13, tzinfo=UTC)
+    clock.move_to(instant)
+    made = []
+    for number in range(3):
+        made += fill(history.hot, f"2026112918{number}0", 2, at=T0, prefix=f"b{number}")
+        history.hot.execute(f"INSERT INTO executions_waiting SELECT * FROM executions_2026112918{number}0")
+        history.hot.execute(f"DROP TABLE executions_2026112918{number}0")
+        history.hot.execute("DELETE FROM slots")
+        close_slots(history, round(instant.timestamp() * 1000), Deadline(60))
+        clock.shift(1)
+    assert Counter(execution for execution, _ in logged(history)) == Counter(one.execution_id for one in made)
+
+
+def test_a_row_that_comes_while_its_slot_is_closing(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given a clock that was wrong, when a row is put in before any request of the closer, then it is not lost."""
+    for at in range(1, 16):
+        slot = f"202602{at:02}0000"
+        made = fill(history.hot, slot, 6, at=T0, prefix="m")
+
+        class Late(Crash):
+            def execute(self, database: object, sql: str, timeout_seconds: float) -> object:  # type: ignore[override]
+                self.requests += 1
+                if self.requests == self._at:
+                    with suppress(MissingTable):
+                        history.hot.execute(
+                            f"INSERT INTO executions_{slot} SELECT '{slot}.zlate.a', applet_id, owner_id, occurred_at, "  # noqa: B023
+                            f"state, due_at, wake_at, claim, sending, ingredients, progress FROM executions_{slot} "  # noqa: B023
+                            f"WHERE execution_id = CAST('{slot}.m00000.a' AS TEXT)"  # noqa: B023
+                        )
+                return database.execute(sql, timeout_seconds=timeout_seconds)  # type: ignore[attr-defined]
+
+        late = Late(at, done=True)
+        close_slots(late.history(history), LATER + 30 * 24 * HOUR, Deadline(60))
+        close(history, LATER + 30 * 24 * HOUR)
+        found = {execution for execution, _ in logged(history) if execution.startswith(slot)}
+        left = history.hot.execute("SELECT slot FROM slots")
+        if store.has_table(history.hot, slot):
+            assert left, "a row that can't be loaded keeps its slot"
+            history.hot.execute(f"DROP TABLE executions_{slot}")
+            history.hot.execute("DELETE FROM slots")
+        else:
+            assert len(found) in (len(made), len(made) + 1)
+    assert set(logged(history).values()) == {1}
 
 
 def test_many_applets_in_one_slot(history: History) -> None:

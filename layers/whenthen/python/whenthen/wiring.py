@@ -85,7 +85,7 @@ class Runtime:
         log = self.database
         if url and url != self.settings.alopex_url:
             # Asked when it is needed: a history that is down holds up nothing else.
-            log = Trusted(open_history(self.settings))
+            log = Trusted(open_history(self.settings), other=self.database)
         copy_dir = Path(self.settings.copy_dir)
         if log.embedded:
             copy_dir = self.settings.home.resolve() / "copy"

@@ -37,6 +37,9 @@ class Position(NamedTuple):
     execution_id: str
 
 
+EARLIEST = -LATEST
+"""Before every time that something has: with it a position is after all of its slot."""
+
 NEWEST = Position("999912312330", LATEST, "")
 """Before everything."""
 
@@ -124,7 +127,7 @@ def _position(cursor: str | None) -> Position:
     try:
         if not dot or not slot.isascii() or not slot.isdigit():
             raise ValueError
-        slot_end(slot)
+        slot_before(slot)
     except (ValueError, OverflowError) as error:
         raise FieldError("before", "is not a cursor from an earlier page") from error
     return Position(slot, at, identifier)
@@ -168,7 +171,7 @@ class _Stream:
         self._limit = limit
         self._before = before
         # A cursor at the very beginning of a slot has nothing of it left.
-        self._newest_slot = before.slot if before.at else slot_before(before.slot)
+        self._newest_slot = before.slot if before.at > EARLIEST else slot_before(before.slot)
         self._found: dict[str, tuple[int, int, Item]] = {}
         self._horizon: Position | None = None
 
@@ -214,7 +217,7 @@ class _Stream:
                 self._end_at(of_row(rows[-1]).position)
                 return
             if deadline.left() == 0:
-                self._end_at(Position(slot, 0, f"{slot}."))
+                self._end_at(Position(slot, EARLIEST, f"{slot}."))
                 return
 
     def read_moved(self) -> None:
@@ -252,7 +255,7 @@ class _Stream:
                 if self._read_window(month, (first, last)):
                     return
                 if len(self._shown()) >= self._limit or deadline.left() == 0:
-                    self._end_at(Position(first, 0, f"{first}."))
+                    self._end_at(Position(first, EARLIEST, f"{first}."))
                     return
                 if time.monotonic() - begun < _SHORT_SECONDS:
                     length *= 4

@@ -180,21 +180,25 @@ def _write_held(
         rows = store.read_executions(database, changes(ids), read_back, places=places, timeout_seconds=timeout)
         return ids - {i for i in read_back if i not in rows or rows[i].claim != claimed[i][0]}
 
-    def unit(ids: set[str]) -> set[str]:
+    def write_held(ids: set[str]) -> set[str]:
         try:
             return write(ids)
+        except GuardFailed:
+            rows = store.read_executions(database, Script(), ids, places=places).values()
+            left = {
+                row.execution_id for row in rows if row.claim == claimed[row.execution_id][0] and row.state in states
+            }
+            logger.warning("executions are not held any more", extra=watching.executions(ids - left))
+            return write(left)
+
+    def unit(ids: set[str]) -> set[str]:
+        try:
+            return write_held(ids)
         except MissingTable as error:
             left = {execution for execution in ids if error.table != f"executions_{places[execution]}"}
             if left == ids:
                 raise
             return unit(left)
-        except GuardFailed:
-            rows = store.read_executions(database, Script(), ids, places=places).values()
-            held = {
-                row.execution_id for row in rows if row.claim == claimed[row.execution_id][0] and row.state in states
-            }
-            logger.warning("executions are not held any more", extra=watching.executions(ids - held))
-            return write(held)
 
     if not claimed:
         return set()

@@ -86,17 +86,18 @@ def _load(history: History, slot: SlotRow, rows: int, deadline: Deadline) -> boo
     """Load what is not in the log yet of a table of so many `rows`, and return whether all is."""
     load = loads.begin_load(history.log, slot)
     while load.loaded_rows < rows and load.upto != loads.COMPLETE and deadline.left() > _SECONDS_FOR_A_PART:
+        place = slot.slot
         if history.is_apart:
-            closing.copy_rows(history.hot, history.log, slot.slot, load.upto)
-        found = loads.next_part(history.log, slot, load, rows - load.loaded_rows)
+            place = closing.copy_rows(history.hot, history.log, place, load.upto)
+        found = loads.next_part(history.log, place, slot, load, rows - load.loaded_rows)
         if found is None:
             break
         part, rollups = found
         try:
-            load = loads.load_part(history, slot.slot, load, part, rollups)
+            load = loads.load_part(history, place, load, part, rollups)
         except MissingTable:
             loads.make_tables(history.log, part.day)
-            load = loads.load_part(history, slot.slot, load, part, rollups)
+            load = loads.load_part(history, place, load, part, rollups)
     if load.upto == loads.COMPLETE:
         # Large tables go in steps, so there may be fewer rows than were loaded.
         return rows <= load.loaded_rows

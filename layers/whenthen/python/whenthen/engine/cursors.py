@@ -24,7 +24,7 @@ def decode_cursor(cursor: str) -> tuple[int, str]:
     """
     try:
         at, identifier = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        if type(at) is not int or not 0 <= at <= LATEST or not isinstance(identifier, str):
+        if type(at) is not int or not -LATEST <= at <= LATEST or not isinstance(identifier, str):
             raise ValueError
     except (ValueError, TypeError, RecursionError) as error:
         raise FieldError("before", "is not a cursor from an earlier page") from error

@@ -12,20 +12,17 @@ from whenthen.engine.wakeups import WAKE_GRACE_MS, send_wakeups
 from whenthen.errors import NotFound, Stale
 from whenthen.queues import Queue
 from whenthen.store.errors import Duplicate, GuardFailed, MissingTable
-from whenthen.store.events import find_event
+from whenthen.store.events import ERASED, find_event
 from whenthen.store.executions import WAITING, ExecutionRow, find_execution, put_back, read_executions, requeue
 from whenthen.store.history import History
 from whenthen.store.log import LogRow, find_details, find_logged
 from whenthen.store.progress import Progress
-from whenthen.store.slots import keep_open, list_slots, may_have_moved
+from whenthen.store.slots import has_slot, keep_open, list_slots, may_have_moved
 from whenthen.store.statements import Script
 from whenthen.store.units import run_unit
 
 _TIMEOUT_SECONDS = 10.0
 _MOVING = "The execution is on its way to the history: try again in a minute."
-
-ERASED = "{}"
-"""The ingredients of an event whose payload has been erased."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,8 @@ def _find(history: History, owner_id: str, execution_id: str) -> _Found:
         old = may_have_moved(slot, now_ms())
     except ValueError as error:
         raise NotFound("There is no such execution.") from error
-    row = _find_in(history, execution_id, "")
+    # The table of a slot that is not open any more may have been too large to drop: the log is what counts.
+    row = _find_in(history, execution_id, "") if not old or has_slot(history.hot, slot) else None
     logged: list[LogRow] = []
     if old and row is None:
         row = _find_in(history, execution_id, WAITING)
@@ -94,7 +92,8 @@ def get_execution(history: History, owner_id: str, execution_id: str) -> Detail:
     copies = [found.row.ingredients] if found.row else []
     copies += [ingredients for ingredients, _ in details]
     ingredients = next((copy for copy in copies if copy), event.ingredients if event else ERASED)
-    attempts = [attempt for _, progress in details for attempt in progress.attempts]
+    own = found.row.progress.run if found.row else None
+    attempts = [attempt for _, progress in details if progress.run != own for attempt in progress.attempts]
     if found.row:
         attempts += found.row.progress.attempts
     return Detail(

@@ -13,7 +13,6 @@ from whenthen.store.erasing import (
     blank_events,
     drop_day,
     erase,
-    finish_erasing,
     list_days,
     list_executions,
     list_owners,
@@ -38,7 +37,6 @@ def expire_payloads(history: History, now: int) -> int:
     StoreError
         The database can't do it now; the next time goes on.
     """
-    finish_erasing(history)
     kept = list_payload_days(history.hot)
     shortest = min([DEFAULT_PAYLOAD_DAYS, *kept.values()])
     erased = 0

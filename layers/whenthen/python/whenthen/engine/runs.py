@@ -11,7 +11,7 @@ from whenthen.engine.attempts import bounded
 from whenthen.model.applet import ActionRef, Applet
 from whenthen.model.expressions import ExpressionError, evaluate_filter
 from whenthen.store.applets import AppletRow
-from whenthen.store.events import EventRow
+from whenthen.store.events import ERASED, EventRow
 from whenthen.store.executions import ExecutionRow, Outcome, State
 from whenthen.store.progress import Progress
 
@@ -104,6 +104,8 @@ def begin(execution: ExecutionRow, applet: AppletRow | None, event: EventRow | N
     ingredients = execution.ingredients or (event.ingredients if event else "")
     if not ingredients:
         return State.FAILED, "The event is not in the database."
+    if ingredients == ERASED:
+        return State.FAILED, "The event's payload has been erased."
     try:
         definition = Applet.model_validate_json(applet.definition)
     except ValidationError as error:

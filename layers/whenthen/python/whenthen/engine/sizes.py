@@ -6,7 +6,7 @@ from whenthen.clock import to_datetime
 from whenthen.store.database import Database
 from whenthen.store.deletions import sum_deleted
 from whenthen.store.events import estimate_events
-from whenthen.store.slots import CLOSE_AFTER_MS, SlotRow, list_slots, slot_end
+from whenthen.store.slots import CLOSE_AFTER_MS, SlotRow, batch_made_at, list_slots, slot_end
 
 RARE_MINUTE = 13
 """The minute of an hour in which is done what need not be done more often."""
@@ -45,4 +45,4 @@ def measure(database: Database, now: int) -> Sizes:
 
 
 def _end(slot: SlotRow) -> int:
-    return slot.opened_at if slot.is_batch else slot_end(slot.slot)
+    return batch_made_at(slot.slot) if slot.is_batch else slot_end(slot.slot)

@@ -9,7 +9,7 @@ from whenthen.engine.wakeups import WAKE_GRACE_MS, send_wakeups
 from whenthen.queues import Queue
 from whenthen.store.database import Database
 from whenthen.store.errors import GuardFailed, MissingTable
-from whenthen.store.executions import NOT_SENDING, WAITING, ExecutionRow, State, list_due, release, wake_again
+from whenthen.store.executions import MAX_DUE, NOT_SENDING, WAITING, ExecutionRow, State, list_due, release, wake_again
 from whenthen.store.progress import Progress
 from whenthen.store.slots import count_open, list_slots, settle, slot_end
 from whenthen.store.statements import Script
@@ -20,6 +20,7 @@ MAX_DEATHS = 5
 """How often a worker may die over one action before the execution is given up."""
 
 _CHUNK = 50
+_MOST = 1000
 _WAKE_AGAIN_MS = 5 * 60_000
 _INTAKE_MS = 5 * 60_000
 
@@ -44,16 +45,25 @@ def sweep(database: Database, wakeups: Queue, now: int) -> int:
     # What moves from a slot to the waiting ones is found in one of the two.
     for place in (*open_slots, WAITING):
         try:
-            due = list_due(database, place, now)
+            found += _sweep(database, wakeups, place, now)
         except MissingTable:
             # Closed since the list was read.
             continue
+    return found
+
+
+def _sweep(database: Database, wakeups: Queue, place: str, now: int) -> int:
+    found = 0
+    for _ in range(_MOST // MAX_DUE):
+        due = list_due(database, place, now)
         found += len(due)
         watching.executions_overdue(due, now)
         for row in due:
             if row.state == State.RUNNING:
                 _release(database, row, now)
         _wake(database, wakeups, due, now)
+        if len(due) < MAX_DUE:
+            break
     return found
 
 

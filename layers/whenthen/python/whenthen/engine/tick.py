@@ -17,6 +17,8 @@ from whenthen.engine.sizes import is_rare, measure
 from whenthen.engine.sweep import settle_slots, sweep
 from whenthen.errors import TooLarge, WhenthenError
 from whenthen.queues import Queue
+from whenthen.store.closing import drop_copies
+from whenthen.store.erasing import finish_erasing
 from whenthen.store.errors import InvalidText, LogFull, ScriptTooLong, StoreError
 from whenthen.store.history import History
 from whenthen.store.inbox import trim
@@ -109,9 +111,13 @@ def tick(
         close_slots(history, past, Deadline(deadline.left() / 2))
 
     def erasing() -> None:
+        # First what an erasing that broke off hides from everybody.
+        finish_erasing(history)
         if is_rare(past):
             expire_payloads(history, past)
             erase_owners(history)
+            if history.is_apart:
+                drop_copies(history.log)
 
     def measuring() -> None:
         nonlocal sizes

@@ -66,8 +66,15 @@ def blank_events(hot: Database, event_ids: list[str]) -> None:
 
 
 def drop_day(history: History, day: str) -> None:
-    """Drop the payloads of a day."""
-    script = Script().add(_S["drop_details"], day=day).add(_S["delete_day"], day=day)
+    """Drop the table of a day that has no payloads.
+
+    Raises
+    ------
+    GuardFailed
+        It has some again.
+    """
+    script = Script().add(_S["guard_empty_day"], day=day)
+    script.add(_S["drop_details"], day=day).add(_S["delete_day"], day=day)
     try:
         history.log.execute(script.sql)
     except MissingTable:

@@ -12,6 +12,10 @@ _S = load("events")
 _SEEN_IN_STATEMENT = 1000
 
 
+ERASED = "{}"
+"""The ingredients of an event whose payload has been erased, or that set off nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class EventRow:
     """An event. `ingredients` is JSON text; times are epoch milliseconds."""

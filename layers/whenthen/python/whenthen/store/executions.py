@@ -34,6 +34,9 @@ class State(StrEnum):
 WAITING = "waiting"
 """The place of executions whose slot's table is gone: ``executions_waiting``."""
 
+MAX_DUE = 200
+"""The most that `list_due` returns: their attempts together fit an answer."""
+
 NOT_SENDING = -1
 """`sending` when no request that can't be repeated may be on its way."""
 
@@ -216,7 +219,7 @@ def find_execution(database: Database, execution_id: str, place: str = "") -> Ex
 
 
 def list_due(database: Database, place: str, now: int) -> list[ExecutionRow]:
-    """Return up to 1,000 executions of a slot, or of `WAITING`, whose `wake_at` has passed."""
+    """Return up to `MAX_DUE` executions of a slot, or of `WAITING`, whose `wake_at` has passed."""
     return [from_row(row, place) for row in database.execute(Script().add(_S["list_due"], place=place, now=now).sql)]
 
 

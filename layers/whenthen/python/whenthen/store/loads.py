@@ -7,10 +7,11 @@ on, and the whole request is refused (ALOPEX.md 8).
 from dataclasses import dataclass, replace
 
 from whenthen.store.database import Database, Rows
+from whenthen.store.errors import GuardFailed
 from whenthen.store.history import History
 from whenthen.store.slots import SlotRow
 from whenthen.store.statements import Script, load
-from whenthen.store.stats import Numbers, add_stats, create_stats
+from whenthen.store.stats import STATES, Numbers, add_stats, create_stats
 
 _S = load("log")
 
@@ -20,8 +21,8 @@ COMPLETE = "~"
 PART_ROWS = 6_000
 """The most rows that are loaded at once."""
 
-MAX_GROUPS = 36
-"""The most rollups that fit one request beside a part (`statements.MAX_AST_VALUES`)."""
+PART_BYTES = 16 * 1024 * 1024
+"""About the most text that is loaded at once."""
 
 type Rollups = dict[tuple[str, ...], Numbers]
 """By owner, kind, subject, day and hour (empty for a whole day)."""
@@ -66,40 +67,49 @@ def _advance(script: Script, seen: Load, then: Load) -> None:
     script.add(_S["advance_load"], load_id=seen.load_id, seen=seen.loaded_rows, loaded=then.loaded_rows, upto=then.upto)
 
 
-def next_part(log: Database, slot: SlotRow, seen: Load, rows_left: int) -> tuple[Part, Rollups] | None:
+def next_part(log: Database, place: str, slot: SlotRow, seen: Load, rows_left: int) -> tuple[Part, Rollups] | None:
     """Return the part that follows what is loaded, with its rollups, or None at the end.
 
-    It is cut where the day ends, and where the rollups would not fit one request.
+    It is cut where the day ends.
 
     Parameters
     ----------
+    place:
+        Where the rows are: the slot's table, or the copy of its next part.
     rows_left:
         How many rows are not loaded yet.
+
+    Raises
+    ------
+    GuardFailed
+        One of the rows is not final.
     """
-    if rows_left <= PART_ROWS and not slot.is_batch:
-        rollups = _group(log, slot.slot, seen.upto, rows_left + 1)
-        counted = sum(numbers.runs for key, numbers in rollups.items() if key[1] == "applet")
-        if len(rollups) <= MAX_GROUPS and counted == rows_left:
-            return Part(seen.upto, rows_left, COMPLETE, slot.slot[:8]), rollups
-    script = Script().add(_S["list_part"], place=slot.slot, after=seen.upto, rows=PART_ROWS)
-    ids = [row["execution_id"] for row in log.execute(script.sql)]
-    if not ids:
-        return None
-    day = ids[0][:8]
-    rows = sum(execution_id.startswith(day) for execution_id in ids)
-    while len(rollups := _group(log, slot.slot, seen.upto, rows)) > MAX_GROUPS:
-        rows = rows * MAX_GROUPS // len(rollups)
-    return Part(seen.upto, rows, ids[rows - 1], day), rollups
-
-
-def _group(log: Database, place: str, after: str, rows: int) -> Rollups:
-    script = Script().add(_S["group_part"], place=place, after=after, rows=rows)
-    return _rollups(log.execute(script.sql, timeout_seconds=_TIMEOUT_SECONDS))
+    rows = min(rows_left, PART_ROWS)
+    if slot.is_batch:
+        script = Script().add(_S["list_part"], place=place, after=seen.upto, rows=rows)
+        ids = [row["execution_id"] for row in log.execute(script.sql)]
+        if not ids:
+            return None
+        rows = sum(execution_id[:8] == ids[0][:8] for execution_id in ids)
+    while True:
+        script = Script().add(_S["group_part"], place=place, after=seen.upto, rows=rows)
+        groups = log.execute(script.sql, timeout_seconds=_TIMEOUT_SECONDS)
+        if not groups:
+            return None
+        size = sum(group["size"] for group in groups)
+        if size <= PART_BYTES or rows == 1:
+            break
+        rows = max(rows * PART_BYTES // size, 1)
+    upto = max(group["upto"] for group in groups)
+    return Part(seen.upto, sum(group["runs"] for group in groups), upto, upto[:8]), _rollups(groups)
 
 
 def _rollups(groups: Rows) -> Rollups:
     found: Rollups = {}
     for group in groups:
+        if group["state"] not in STATES:
+            # One that is not final was put there by a clock that was wrong: it moves before the next try.
+            raise GuardFailed("state")
         owner, day, hour = group["owner_id"], group["hour"][:8], group["hour"][8:]
         for key in ((owner, "applet", group["applet_id"], day, ""), (owner, "service", group["service"], day, hour)):
             found.setdefault(key, Numbers()).add(group)
@@ -112,7 +122,7 @@ def load_part(history: History, place: str, seen: Load, part: Part, rollups: Rol
     Raises
     ------
     GuardFailed
-        It is loaded already.
+        It is loaded already, or has changed since it was counted.
     MissingTable
         The month's or the day's tables are not there: see `make_tables`.
     StoreError
@@ -122,11 +132,12 @@ def load_part(history: History, place: str, seen: Load, part: Part, rollups: Rol
     then = replace(seen, loaded_rows=seen.loaded_rows + part.rows, upto=part.upto)
     script = Script()
     _advance(script, seen, then)
+    script.add(_S["guard_part"], place=place, after=part.after, rows=part.rows, upto=part.upto, load_id=seen.load_id)
     script.add(_S["write_facts"], place=place, after=part.after, rows=part.rows, file=file)
     script.add(_S["take_facts"], month=month, file=file)
     script.add(_S["write_details"], place=place, after=part.after, rows=part.rows, file=file)
     script.add(_S["take_details"], day=part.day, file=file)
-    add_stats(script, month, rollups)
+    add_stats(script, month, rollups, part_id=f"{seen.load_id}.{then.loaded_rows}")
     if history.is_apart:
         # It holds this part and nothing else.
         script.add(_S["drop_copy"], place=place)

@@ -191,18 +191,23 @@ class Trusted:
     ----------
     database:
         The database. What it does not show is raised by `execute`, as `require_ready` says.
+    other:
+        Another database, which it must not be.
     """
 
     embedded = False
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, other: Database) -> None:
         self._database = database
+        self._other = other
         self._ready = False
 
     def execute(self, sql: str, *, timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS) -> Rows:
         """See `Database.execute`."""
         if not self._ready:
             require_ready(self._database, timeout_seconds=timeout_seconds)
+            if read_database_id(self._database) == read_database_id(self._other):
+                raise NotReady("ALOPEX_HISTORY_URL is another name of the database at ALOPEX_URL: leave it empty.")
             self._ready = True
         return self._database.execute(sql, timeout_seconds=timeout_seconds)
 

@@ -12,7 +12,10 @@ _CHANGED_AT_ONCE = 20
 
 def request_erasure(database: Database, owner_id: str) -> None:
     """Write down that the owner's data is to be erased."""
-    database.execute(Script().add(_S["request_erasure"], owner_id=owner_id, now=now_ms()).sql)
+    script = Script()
+    for statement in (_S["request_erasure"], _S["renew_erasure"]):
+        script.add(statement, owner_id=owner_id, now=now_ms())
+    database.execute(script.sql)
 
 
 def list_erasures(database: Database) -> list[str]:
@@ -41,7 +44,7 @@ def blank_settings(database: Database, owner_id: str, definition: str) -> None:
     definition:
         JSON text that takes the place of each applet's.
     """
-    script = Script().add(_S["blank_user"], owner_id=owner_id)
+    script = Script().add(_S["blank_user"], owner_id=owner_id).add(_S["blank_profile"], owner_id=owner_id)
     messages = int(database.execute(Script().add(_S["count_inbox"], owner_id=owner_id).sql)[0]["messages"])
     if messages:
         count_deleted(script, "inbox", messages)

@@ -1,5 +1,6 @@
 """Slots: each half hour has a table of executions of its own, so that no table grows for ever."""
 
+import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -32,7 +33,7 @@ class SlotRow:
     """A slot. Times are epoch milliseconds; `settled_at` is set when every execution in it is final.
 
     `reopened` counts how often a final execution of it has become open again, or is `CLOSING`. A `slot` of 14 digits
-    is a batch: executions of any slot that were final in `WAITING`, on their way to the log.
+    is a batch: executions of any slot that were final in `WAITING`, on their way to the log. Its `opened_at` is random.
     """
 
     slot: str
@@ -95,11 +96,29 @@ def make_table(database: Database, place: str) -> None:
 
 
 def open_batch(database: Database, now: int) -> str:
-    """Create the table of a batch, which is closing from the beginning, and return its name."""
+    """Create the table of a batch, which is closing from the beginning, and return its name.
+
+    Raises
+    ------
+    Duplicate
+        There is one of this second.
+    """
     batch = to_datetime(now).strftime(_BATCH_FORMAT)
-    script = Script().add(_S["create_slot_table"], place=batch).add(_S["open_batch"], slot=batch, now=now)
+    script = Script().add(_S["create_slot_table"], place=batch)
+    # A number that never was: what names a load must not come twice, and a clock may be turned back.
+    script.add(_S["open_batch"], slot=batch, opened_at=secrets.randbits(62))
     database.execute(script.sql)
     return batch
+
+
+def batch_made_at(batch: str) -> int:
+    """Return when a batch was made, epoch milliseconds."""
+    return round(datetime.strptime(batch, _BATCH_FORMAT).replace(tzinfo=UTC).timestamp() * 1000)
+
+
+def has_slot(database: Database, slot: str) -> bool:
+    """Return whether the slot is one of those that are open: a table that is none stands for nothing any more."""
+    return bool(database.execute(Script().add(_S["read_slot"], slot=slot).sql))
 
 
 def list_slots(database: Database) -> list[SlotRow]:

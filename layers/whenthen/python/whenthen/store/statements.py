@@ -31,7 +31,7 @@ MAX_SELECTS = 100
 _VALUES_PER_LEAF = 45
 _VALUES_PER_STATEMENT = 120
 _BYTES_PER_VALUE = 6
-_LEAF = re.compile(r"'[^']*'|:?\b[a-z0-9][a-z0-9_{}]*")
+_LEAF = re.compile(r"'[^']*'|:?\b[a-z0-9][a-z0-9_{}]*|\b(?:COUNT|MAX|SUM)(?=\()")
 _NO_LEAVES = re.compile(r"(?<=^INSERT INTO )\S+\s+\([^)]*\)|\bAS [a-z_]+")
 
 # The request's JSON around the SQL, with room to spare.

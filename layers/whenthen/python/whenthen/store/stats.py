@@ -11,6 +11,13 @@ from whenthen.store.statements import Script, load
 _S = load("stats")
 
 
+MAX_SUMS = 36
+"""The most sums that fit one request beside a part (`statements.MAX_AST_VALUES`)."""
+
+STATES = ("succeeded", "failed", "skipped", "unknown")
+"""How an execution can have ended."""
+
+
 @dataclass(slots=True)
 class Numbers:
     """Executions by how they ended, attempts, and durations in milliseconds, in all and the longest."""
@@ -32,7 +39,7 @@ class Numbers:
 
     def add_all(self, other: "Numbers") -> None:
         """Add other numbers."""
-        for name in ("succeeded", "failed", "skipped", "unknown", "attempts", "duration"):
+        for name in (*STATES, "attempts", "duration"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.longest = max(self.longest, other.longest)
 
@@ -40,6 +47,10 @@ class Numbers:
     def runs(self) -> int:
         """All of them."""
         return self.succeeded + self.failed + self.skipped + self.unknown
+
+
+_NUMBERS = tuple(field.name for field in fields(Numbers))
+_ZEROS = [0] * len(_NUMBERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +69,23 @@ def create_stats(script: Script, month: str) -> None:
     script.add(_S["create_stats"], month=month)
 
 
-def add_stats(script: Script, month: str, rollups: Mapping[tuple[str, ...], Numbers]) -> None:
-    """Add numbers of a month to its rollups, by owner, kind, subject, day and hour (empty for a whole day)."""
-    ids = {key: json.dumps(key, ensure_ascii=False) for key in rollups}
-    rows = [[ids[key], *key[:4], int(key[4] or -1)] for key in rollups]
+def add_stats(script: Script, month: str, rollups: Mapping[tuple[str, ...], Numbers], *, part_id: str = "") -> None:
+    """Add numbers of a month to its rollups, by owner, kind, subject, day and hour (empty for a whole day).
+
+    Parameters
+    ----------
+    part_id:
+        Names the part that the numbers are of. When there are more than `MAX_SUMS`, the part gets rows of its own, and
+        the reader sums them.
+    """
+    many = len(rollups) > MAX_SUMS
+    ids = {key: json.dumps([*key, part_id] if many else key, ensure_ascii=False) for key in rollups}
+    values = {key: [getattr(numbers, name) for name in _NUMBERS] for key, numbers in rollups.items()}
+    rows = [[ids[key], *key[:4], int(key[4] or -1), *(values[key] if many else _ZEROS)] for key in rollups]
     script.add(_S["insert_stats"], month=month, rows=json.dumps(rows, ensure_ascii=False, separators=(",", ":")))
-    for key, numbers in rollups.items():
-        values = {field.name: getattr(numbers, field.name) for field in fields(numbers)}
-        script.add(_S["add_stats"], month=month, stat_id=ids[key], **values)
+    if not many:
+        for key in rollups:
+            script.add(_S["add_stats"], month=month, stat_id=ids[key], **dict(zip(_NUMBERS, values[key], strict=True)))
 
 
 def list_stats(database: Database, month: str, owner_id: str, from_day: str, to_day: str) -> list[StatRow]:
@@ -77,14 +97,13 @@ def list_stats(database: Database, month: str, owner_id: str, from_day: str, to_
         Nothing of that month is in the log.
     """
     script = Script().add(_S["list_stats"], month=month, owner_id=owner_id, from_day=from_day, to_day=to_day)
-    names = [field.name for field in fields(Numbers)]
     return [
         StatRow(
             row["kind"],
             row["subject"],
             row["day"],
             row["hour"] if row["hour"] >= 0 else None,
-            Numbers(**{name: row[name] for name in names}),
+            Numbers(**{name: row[name] for name in _NUMBERS}),
         )
         for row in database.execute(script.sql)
     ]

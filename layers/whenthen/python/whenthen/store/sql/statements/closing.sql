@@ -34,7 +34,7 @@ DELETE FROM executions_waiting WHERE wake_at IS NULL
 
 -- name: read_rows
 -- For a history on another server.
-SELECT * FROM executions_{place} WHERE execution_id > :after ORDER BY execution_id LIMIT 500
+SELECT * FROM executions_{place} WHERE execution_id > :after ORDER BY execution_id LIMIT 100
 
 -- name: write_rows
 -- The same rows may come again.
@@ -50,6 +50,11 @@ SELECT execution_id FROM executions_{place} ORDER BY execution_id LIMIT 1 OFFSET
 
 -- name: delete_chunk
 DELETE FROM executions_{place} WHERE execution_id <= :upto
+
+-- name: guard_rows
+-- NULL in the key refuses the script when the table does not have so many rows.
+INSERT INTO deletions (deleted_from, deleted_rows)
+SELECT CASE WHEN COUNT(*) = :rows THEN 'slots' END, 0 FROM executions_{place} ON CONFLICT DO NOTHING
 
 -- name: drop_table
 DROP TABLE executions_{place}

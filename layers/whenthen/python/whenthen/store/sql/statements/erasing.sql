@@ -20,6 +20,11 @@ COPY (SELECT * FROM execution_details_{day} WHERE owner_id <> :owner_id) TO :fil
 -- name: write_all_details
 COPY (SELECT * FROM execution_details_{day}) TO :file WITH (FORMAT PARQUET)
 
+-- name: guard_empty_day
+-- NULL in the key refuses the script.
+INSERT INTO detail_days (detail_day)
+SELECT CASE WHEN COUNT(*) = 0 THEN :day END FROM execution_details_{day} ON CONFLICT DO NOTHING
+
 -- name: drop_details
 DROP TABLE execution_details_{day}
 
@@ -46,6 +51,9 @@ SELECT execution_id FROM executions_waiting WHERE owner_id = :owner_id
 -- name: request_erasure
 INSERT INTO erasures (erased_owner_id, requested_at, erased_at) VALUES (:owner_id, :now, NULL) ON CONFLICT DO NOTHING
 
+-- name: renew_erasure
+UPDATE erasures SET requested_at = :now, erased_at = NULL WHERE erased_owner_id = CAST(:owner_id AS TEXT)
+
 -- name: list_erasures
 SELECT erased_owner_id, requested_at, erased_at FROM erasures
 
@@ -54,6 +62,9 @@ UPDATE erasures SET erased_at = :now WHERE erased_owner_id = CAST(:owner_id AS T
 
 -- name: blank_user
 UPDATE users SET user_name = '' WHERE user_id = CAST(:owner_id AS TEXT)
+
+-- name: blank_profile
+UPDATE profiles SET zone = 'UTC' WHERE profile_id = CAST(:owner_id AS TEXT)
 
 -- name: blank_key
 UPDATE keys SET key_name = '', hint = '', delivery_id_header = NULL WHERE key_hash = CAST(:key_hash AS TEXT)

@@ -65,7 +65,7 @@ SELECT * FROM executions_{place} WHERE execution_id = CAST(:execution_id AS TEXT
 -- name: list_due
 -- The sweep: one scan of each slot that is not settled, once a minute.
 SELECT execution_id, applet_id, owner_id, occurred_at, state, due_at, wake_at, claim, sending, ingredients, progress
-FROM executions_{place} WHERE wake_at <= :now LIMIT 1000
+FROM executions_{place} WHERE wake_at <= :now LIMIT 200
 
 -- name: list_activity
 -- A page of the owner's activity in one slot, newest first.

@@ -61,13 +61,23 @@ SELECT execution_id FROM executions_{place} WHERE execution_id > :after ORDER BY
 SELECT owner_id, applet_id, SPLIT_PART(facts, '', 5) AS service, state, hour, COUNT(*) AS runs,
     SUM(CAST(SPLIT_PART(facts, '', 2) AS BIGINT)) AS attempts,
     SUM(CAST(SPLIT_PART(facts, '', 3) AS BIGINT)) AS duration,
-    MAX(CAST(SPLIT_PART(facts, '', 3) AS BIGINT)) AS longest
+    MAX(CAST(SPLIT_PART(facts, '', 3) AS BIGINT)) AS longest, MAX(execution_id) AS upto, SUM(size) AS size
 FROM (
-    SELECT owner_id, applet_id, state, SUBSTR(execution_id, 1, 10) AS hour,
+    SELECT execution_id, owner_id, applet_id, state, SUBSTR(execution_id, 1, 10) AS hour,
+        LENGTH(progress) + LENGTH(ingredients) AS size,
         COALESCE(json_extract(progress, '$.facts'), '0000') AS facts
     FROM executions_{place} WHERE execution_id > :after ORDER BY execution_id LIMIT :rows
 ) AS part
 GROUP BY owner_id, applet_id, SPLIT_PART(facts, '', 5), state, hour
+
+-- name: guard_part
+-- NULL in the key refuses the script when the part is not as it was when it was counted, or has one that is not final.
+INSERT INTO slot_loads (load_id, loaded_rows, upto)
+SELECT CASE WHEN COUNT(*) = :rows AND MAX(execution_id) = :upto AND COUNT(wake_at) = 0 THEN :load_id END, 0, ''
+FROM (
+    SELECT execution_id, wake_at FROM executions_{place} WHERE execution_id > :after ORDER BY execution_id LIMIT :rows
+) AS part
+ON CONFLICT DO NOTHING
 
 -- name: write_facts
 COPY (

@@ -43,7 +43,10 @@ UPDATE slots SET reopened = CASE WHEN reopened = :reopened THEN -1 END, settled_
 WHERE slot = CAST(:slot AS TEXT)
 
 -- name: open_batch
-INSERT INTO slots (slot, opened_at, settled_at, reopened) VALUES (:slot, :now, NULL, -1) ON CONFLICT DO NOTHING
+INSERT INTO slots (slot, opened_at, settled_at, reopened) VALUES (:slot, :opened_at, NULL, -1)
+
+-- name: read_slot
+SELECT slot FROM slots WHERE slot = CAST(:slot AS TEXT)
 
 -- name: read_slot_end
 -- How many of a slot's executions are not final.

@@ -1,6 +1,6 @@
 -- name: create_stats
--- Rollups of what is in the log. `kind` is applet, of which there is a row a day, or service, of which there is one an
--- hour. `hour` is -1 for a whole day. Durations in milliseconds. Days and hours are those of the slot, UTC.
+-- Rollups of what is in the log, to be summed: a part of a slot with very many has rows of its own. `kind` is applet, by
+-- day, or service, by hour. `hour` is -1 for a whole day. Durations in milliseconds. Days and hours are those of the slot, UTC.
 CREATE TABLE IF NOT EXISTS daily_stats_{month} (
     stat_id TEXT PRIMARY KEY,
     owner_id TEXT NOT NULL,
@@ -18,9 +18,14 @@ CREATE TABLE IF NOT EXISTS daily_stats_{month} (
 )
 
 -- name: insert_stats
-INSERT INTO daily_stats_{month} (stat_id, owner_id, kind, subject, day, hour)
+INSERT INTO daily_stats_{month}
+    (stat_id, owner_id, kind, subject, day, hour, succeeded, failed, skipped, unknown, attempts, duration, longest)
 SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'),
-    json_extract(value, '$[3]'), json_extract(value, '$[4]'), CAST(json_extract(value, '$[5]') AS BIGINT)
+    json_extract(value, '$[3]'), json_extract(value, '$[4]'), CAST(json_extract(value, '$[5]') AS BIGINT),
+    CAST(json_extract(value, '$[6]') AS BIGINT), CAST(json_extract(value, '$[7]') AS BIGINT),
+    CAST(json_extract(value, '$[8]') AS BIGINT), CAST(json_extract(value, '$[9]') AS BIGINT),
+    CAST(json_extract(value, '$[10]') AS BIGINT), CAST(json_extract(value, '$[11]') AS BIGINT),
+    CAST(json_extract(value, '$[12]') AS BIGINT)
 FROM json_each(:rows)
 ON CONFLICT DO NOTHING
 
