@@ -139,10 +139,11 @@ def close() -> None:
 
     load = loads.load_part
 
-    def loading(*arguments: Any) -> None:
+    def loading(*arguments: Any) -> Any:
         stop_here("before-load")
-        load(*arguments)
+        loaded = load(*arguments)
         stop_here("after-load")
+        return loaded
 
     loads.load_part = loading
     closing.move_waiting = _passing("before-move", closing.move_waiting)

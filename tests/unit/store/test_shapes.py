@@ -42,14 +42,16 @@ EXCEPTIONS = {
     **dict.fromkeys(
         (
             "list_months", "list_part", "group_part", "guard_part", "write_facts", "take_facts",
-            "write_details", "take_details", "drop_copy", "write_nothing", "list_log", "list_reruns", "find_logged", "find_details", "count_log",
+            "write_details", "take_details", "drop_copy", "write_nothing", "list_log",
+            "list_reruns", "find_logged", "find_details", "count_log",
         ),
         _HISTORY,
     ),
     **dict.fromkeys(
         (
             "list_days", "delete_day", "guard_empty_day", "count_owners", "list_owned", "write_other_details",
-            "write_all_details", "drop_details", "write_other_facts", "write_all_facts", "drop_facts", "list_waiting_events",
+            "write_all_details", "drop_details", "write_other_facts", "write_all_facts", "drop_facts",
+            "list_waiting_events",
             "list_erasures", "list_owned_keys", "list_owned_applets", "list_owned_triggers", "delete_inbox",
             "count_inbox", "count_owned", "list_retentions", "delete_stats",
         ),
