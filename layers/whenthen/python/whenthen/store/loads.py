@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from whenthen.store.database import Database, Rows
 from whenthen.store.errors import GuardFailed
 from whenthen.store.history import History
+from whenthen.store.progress import FACTS_SEPARATOR
 from whenthen.store.slots import SlotRow
 from whenthen.store.statements import Script, load
 from whenthen.store.stats import STATES, Numbers, add_stats, create_stats
@@ -27,6 +28,7 @@ PART_BYTES = 16 * 1024 * 1024
 type Rollups = dict[tuple[str, ...], Numbers]
 """By owner, kind, subject, day and hour (empty for a whole day)."""
 
+_FACTS = {"separator": FACTS_SEPARATOR, "no_facts": FACTS_SEPARATOR.join(("0", "0", "0", "0", "", "", "", ""))}
 _TIMEOUT_SECONDS = 60.0
 
 
@@ -92,7 +94,7 @@ def next_part(log: Database, place: str, slot: SlotRow, seen: Load, rows_left: i
             return None
         rows = sum(execution_id[:8] == ids[0][:8] for execution_id in ids)
     while True:
-        script = Script().add(_S["group_part"], place=place, after=seen.upto, rows=rows)
+        script = Script().add(_S["group_part"], place=place, after=seen.upto, rows=rows, **_FACTS)
         groups = log.execute(script.sql, timeout_seconds=_TIMEOUT_SECONDS)
         if not groups:
             return None
@@ -133,7 +135,7 @@ def load_part(history: History, place: str, seen: Load, part: Part, rollups: Rol
     script = Script()
     _advance(script, seen, then)
     script.add(_S["guard_part"], place=place, after=part.after, rows=part.rows, upto=part.upto, load_id=seen.load_id)
-    script.add(_S["write_facts"], place=place, after=part.after, rows=part.rows, file=file)
+    script.add(_S["write_facts"], place=place, after=part.after, rows=part.rows, file=file, **_FACTS)
     script.add(_S["take_facts"], month=month, file=file)
     script.add(_S["write_details"], place=place, after=part.after, rows=part.rows, file=file)
     script.add(_S["take_details"], day=part.day, file=file)

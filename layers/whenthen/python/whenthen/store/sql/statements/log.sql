@@ -57,18 +57,18 @@ WHERE load_id = CAST(:load_id AS TEXT)
 SELECT execution_id FROM executions_{place} WHERE execution_id > :after ORDER BY execution_id LIMIT :rows
 
 -- name: group_part
--- `facts` as `store.progress` joins them. The separator is U+001F, which editors may not show.
-SELECT owner_id, applet_id, SPLIT_PART(facts, '', 5) AS service, state, hour, COUNT(*) AS runs,
-    SUM(CAST(SPLIT_PART(facts, '', 2) AS BIGINT)) AS attempts,
-    SUM(CAST(SPLIT_PART(facts, '', 3) AS BIGINT)) AS duration,
-    MAX(CAST(SPLIT_PART(facts, '', 3) AS BIGINT)) AS longest, MAX(execution_id) AS upto, SUM(size) AS size
+-- `facts` as `store.progress` joins them.
+SELECT owner_id, applet_id, SPLIT_PART(facts, :separator, 5) AS service, state, hour, COUNT(*) AS runs,
+    SUM(CAST(SPLIT_PART(facts, :separator, 2) AS BIGINT)) AS attempts,
+    SUM(CAST(SPLIT_PART(facts, :separator, 3) AS BIGINT)) AS duration,
+    MAX(CAST(SPLIT_PART(facts, :separator, 3) AS BIGINT)) AS longest, MAX(execution_id) AS upto, SUM(size) AS size
 FROM (
     SELECT execution_id, owner_id, applet_id, state, SUBSTR(execution_id, 1, 10) AS hour,
         LENGTH(progress) + LENGTH(ingredients) AS size,
-        COALESCE(json_extract(progress, '$.facts'), '0000') AS facts
+        COALESCE(json_extract(progress, '$.facts'), :no_facts) AS facts
     FROM executions_{place} WHERE execution_id > :after ORDER BY execution_id LIMIT :rows
 ) AS part
-GROUP BY owner_id, applet_id, SPLIT_PART(facts, '', 5), state, hour
+GROUP BY owner_id, applet_id, SPLIT_PART(facts, :separator, 5), state, hour
 
 -- name: guard_part
 -- NULL in the key refuses the script when the part is not as it was when it was counted, or has one that is not final.
@@ -82,14 +82,14 @@ ON CONFLICT DO NOTHING
 -- name: write_facts
 COPY (
     SELECT execution_id, CAST(SUBSTR(execution_id, 1, 12) AS BIGINT) AS slot, owner_id, applet_id,
-        SPLIT_PART(facts, '', 5) AS service, SPLIT_PART(facts, '', 6) AS trigger_service, occurred_at,
-        CAST(SPLIT_PART(facts, '', 1) AS BIGINT) AS finished_at, state,
-        SPLIT_PART(facts, '', 7) AS reason, SPLIT_PART(facts, '', 8) AS note,
-        CAST(SPLIT_PART(facts, '', 2) AS BIGINT) AS attempts,
-        CAST(SPLIT_PART(facts, '', 3) AS BIGINT) AS duration, CAST(SPLIT_PART(facts, '', 4) AS BIGINT) AS run
+        SPLIT_PART(facts, :separator, 5) AS service, SPLIT_PART(facts, :separator, 6) AS trigger_service, occurred_at,
+        CAST(SPLIT_PART(facts, :separator, 1) AS BIGINT) AS finished_at, state,
+        SPLIT_PART(facts, :separator, 7) AS reason, SPLIT_PART(facts, :separator, 8) AS note,
+        CAST(SPLIT_PART(facts, :separator, 2) AS BIGINT) AS attempts,
+        CAST(SPLIT_PART(facts, :separator, 3) AS BIGINT) AS duration, CAST(SPLIT_PART(facts, :separator, 4) AS BIGINT) AS run
     FROM (
         SELECT execution_id, owner_id, applet_id, occurred_at, state,
-            COALESCE(json_extract(progress, '$.facts'), '0000') AS facts
+            COALESCE(json_extract(progress, '$.facts'), :no_facts) AS facts
         FROM executions_{place} WHERE execution_id > :after ORDER BY execution_id LIMIT :rows
     ) AS part
 ) TO :file WITH (FORMAT PARQUET)
