@@ -34,7 +34,8 @@ EXCEPTIONS = {
     "trim_messages": "trim of the inbox: DELETE is cheap on at most some 2,000 rows",
     **dict.fromkeys(
         (
-            "count_rows", "move_waiting", "delete_moved", "count_states", "count_done", "move_done", "delete_done",
+            "count_rows", "move_waiting", "delete_moved", "count_states", "count_unanswered", "count_done", "move_done",
+            "delete_done",
             "read_rows", "find_chunk_end", "delete_chunk", "guard_rows", "drop_table", "delete_slot",
         ),
         _CLOSING,

@@ -10,6 +10,7 @@ from whenthen.store import loads
 from whenthen.store.database import Database
 from whenthen.store.deletions import count_deleted
 from whenthen.store.errors import Duplicate, MissingTable
+from whenthen.store.executions import State
 from whenthen.store.slots import SlotRow, make_table, open_batch
 from whenthen.store.statements import Script, load
 from whenthen.store.tables import list_tables
@@ -30,6 +31,7 @@ COPY_DIGITS = 13
 """Of the place of a copy on the history server: no slot has as many, and no batch."""
 
 _COPY = re.compile(rf"executions_(\d{{{COPY_DIGITS}}})")
+_WAITING_STATES = {State.QUEUED, State.WAITING}
 _TIMEOUT_SECONDS = 60.0
 _CHUNK_BYTES = 384 * 1024
 _COPIED = ("execution_id", "applet_id", "owner_id", "occurred_at", "state", "claim", "ingredients", "progress")
@@ -52,14 +54,25 @@ def move_waiting(database: Database, slot: str, now: int) -> int | None:
     int or None
         None when a row may still change.
     """
-    counting = Script().add(_S["count_states"], place=slot, answered_until=now - LATEST_ANSWER_MS)
-    counts = database.execute(counting.sql, timeout_seconds=_TIMEOUT_SECONDS)[0]
-    if counts["waiting"]:
+    states = _count_states(database, slot)
+    if states.keys() & _WAITING_STATES:
         script = Script().add(_S["move_waiting"], place=slot).add(_S["delete_moved"], place=slot)
         database.execute(script.sql, timeout_seconds=_TIMEOUT_SECONDS)
-        counts = database.execute(counting.sql, timeout_seconds=_TIMEOUT_SECONDS)[0]
-    # A worker may have let one go meanwhile: then it waits.
-    return None if counts["waiting"] or counts["held"] else int(counts["all_rows"])
+        states = _count_states(database, slot)
+    # A worker may hold one, or have let one go meanwhile.
+    if states.keys() & {*_WAITING_STATES, State.RUNNING}:
+        return None
+    if State.UNKNOWN in states:
+        script = Script().add(_S["count_unanswered"], place=slot, answered_until=now - LATEST_ANSWER_MS)
+        if _number(database, script, "unanswered"):
+            return None
+    return sum(states.values())
+
+
+def _count_states(database: Database, place: str) -> dict[str, int]:
+    script = Script().add(_S["count_states"], place=place)
+    rows = database.execute(script.sql, timeout_seconds=_TIMEOUT_SECONDS)
+    return {row["state"]: row["rows_in_state"] for row in rows}
 
 
 def move_done(database: Database, now: int) -> str | None:

@@ -12,13 +12,12 @@ INSERT INTO executions_waiting SELECT * FROM executions_{place} WHERE wake_at IS
 DELETE FROM executions_{place} WHERE wake_at IS NOT NULL AND state <> 'running'
 
 -- name: count_states
--- `held`: a worker has it, or it is `unknown` and so new that its answer may still come.
-SELECT COUNT(*) AS all_rows,
-    SUM(CASE WHEN wake_at IS NOT NULL AND state <> 'running' THEN 1 ELSE 0 END) AS waiting,
-    SUM(CASE WHEN state = 'running' THEN 1
-        WHEN state = 'unknown' AND CAST(json_extract(progress, '$.finished_at') AS BIGINT) > :answered_until THEN 1
-        ELSE 0 END) AS held
-FROM executions_{place}
+SELECT state, COUNT(*) AS rows_in_state FROM executions_{place} GROUP BY state
+
+-- name: count_unanswered
+-- `unknown`, and so new that the answer may still come.
+SELECT COUNT(*) AS unanswered FROM executions_{place}
+WHERE state = 'unknown' AND CAST(json_extract(progress, '$.finished_at') AS BIGINT) > :answered_until
 
 -- name: count_done
 SELECT COUNT(*) AS done FROM executions_waiting WHERE wake_at IS NULL
