@@ -261,7 +261,7 @@ def test_a_slot_that_fails_does_not_hold_up_the_others(history: History) -> None
 
 def test_what_waits_moves_and_ends_in_the_log(house: House, sink: Sink, clock: time_machine.Traveller) -> None:
     """F14: given a retry after hours, when its slot has been closed, then it runs, once, and comes to the log."""
-    sink.reply("/", [Reply(503, headers=(("Retry-After", "9000"),)), Reply(200)])
+    sink.reply("/", [Reply(503, headers=(("Retry-After", "8000"),)), Reply(200)])
     execution = fire_one(house, url=sink.url)
     house.work()
     for _ in range(2):

@@ -95,7 +95,7 @@ def test_slots_are_settled_when_all_is_final(house: House, sink: Sink, clock: ti
     house.tick()
     # One execution waits for the target.
     assert not any(settled().values())
-    clock.shift(10 * 60)
+    clock.shift(20 * 60)
     house.tick()
     house.work()
     assert house.execution(execution)["state"] == "succeeded"
