@@ -13,6 +13,7 @@ from whenthen.store.progress import Progress
 from whenthen.store.slots import SlotRow, keep_open
 from whenthen.store.statements import Script, load
 from whenthen.store.triggers import TriggerRow
+from whenthen.store.triggers import from_row as trigger_from_row
 
 _S = load("doctor")
 _META = load("meta")
@@ -102,18 +103,7 @@ def list_applets(database: Database) -> dict[str, AppletHead]:
 
 def list_triggers(database: Database) -> dict[str, TriggerRow]:
     """Return all triggers, by id."""
-    return {
-        row["trigger_id"]: TriggerRow(
-            row["trigger_id"],
-            row["owner_id"],
-            row["service"],
-            row["trigger_name"],
-            row["fields"],
-            tuple(json.loads(row["listeners"])),
-            row["revision"],
-        )
-        for row in _ask(database, Script().add(_S["list_all_triggers"]))
-    }
+    return {row["trigger_id"]: trigger_from_row(row) for row in _ask(database, Script().add(_S["list_all_triggers"]))}
 
 
 def list_checks(database: Database) -> dict[str, CheckRow]:

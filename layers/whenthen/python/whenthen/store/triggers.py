@@ -37,12 +37,12 @@ def read_triggers(
     """Return the triggers there are of at most 100, by id."""
     selects = [Script().add(_S["read_trigger"], trigger_id=trigger_id) for trigger_id in trigger_ids]
     rows = database.execute(Script().union(selects).sql, timeout_seconds=timeout_seconds)
-    return {row["trigger_id"]: _from_row(row) for row in rows}
+    return {row["trigger_id"]: from_row(row) for row in rows}
 
 
 def list_triggers(database: Database, owner_id: str) -> list[TriggerRow]:
     """Return the owner's triggers."""
-    return [_from_row(row) for row in database.execute(Script().add(_S["list_triggers"], owner_id=owner_id).sql)]
+    return [from_row(row) for row in database.execute(Script().add(_S["list_triggers"], owner_id=owner_id).sql)]
 
 
 def insert_trigger(script: Script, row: TriggerRow) -> None:
@@ -77,7 +77,8 @@ def touch(script: Script, trigger_id: str) -> None:
     script.add(_S["touch_trigger"], trigger_id=trigger_id)
 
 
-def _from_row(row: dict[str, Any]) -> TriggerRow:
+def from_row(row: dict[str, Any]) -> TriggerRow:
+    """Return a row of the table as a trigger."""
     return TriggerRow(
         row["trigger_id"],
         row["owner_id"],
