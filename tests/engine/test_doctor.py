@@ -115,7 +115,7 @@ def test_a_claim_that_may_have_sent_something(
     house: House, sink: Sink, clock: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     execution = fire_one(house, url=sink.url)
-    die(house, execution, "send", monkeypatch)
+    die(house, execution, "perform", monkeypatch)
     clock.shift(1200)
     fix(the_one(house, "claims of workers that are gone"))
     house.work()

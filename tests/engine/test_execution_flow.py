@@ -69,7 +69,10 @@ def test_several_actions_in_order_and_a_failed_one_stops_no_other(house: House, 
     assert [attempt["outcome"] for attempt in item["attempts"]] == [
         "succeeded", "failed", "succeeded", "succeeded", "failed", "succeeded",
     ]  # fmt: skip
-    assert (item["state"], item["reason"]) == ("failed", "The target answered 404 Not Found.")
+    assert (item["state"], item["reason"]) == (
+        "failed",
+        "The target answered 404 Not Found: there is nothing at this address.",
+    )
     assert len(house.inbox()) == 1
 
 

@@ -95,7 +95,7 @@ def test_at_most_five_retries(house: House, sink: Sink, clock: time_machine.Trav
         house.work()
     item = house.execution(execution)
     assert (item["state"], len(item["attempts"]), len(sink.requests)) == ("failed", 6, 6)
-    assert item["reason"] == "The target answered 503 Service Unavailable."
+    assert item["reason"] == "The target answered 503 Service Unavailable: it can't do this now."
     assert {request.key for request in sink.requests} == {f"{execution}.0"}
     clock.shift(86_400)
     assert house.tick().overdue == 0

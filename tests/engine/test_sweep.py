@@ -34,7 +34,7 @@ def test_died_before_anything_was_sent(
     assert house.execution(execution)["state"] == "succeeded"
 
 
-@pytest.mark.parametrize("at", ["send", "_judge", "_record"])
+@pytest.mark.parametrize("at", ["perform", "_judge", "_record"])
 def test_died_after_it_may_have_been_sent(
     house: House, sink: Sink, clock: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:

@@ -11,7 +11,7 @@ from tests.support.collected import Collected, carried, collecting, lines
 from tests.support.embedded import LEASE, House, die, fire_one, notification, web_request
 from tests.support.sink import Reply, Sink
 from whenthen.engine import worker as worker_module
-from whenthen.engine.actions import send
+from whenthen.engine.wire import perform
 from whenthen.engine.sweep import MAX_DEATHS
 from whenthen.metrics import Metric
 from whenthen.store.errors import Duplicate, Unreachable
@@ -195,7 +195,7 @@ def test_a_worker_that_died(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     execution = fire_one(house, url=sink.url)
-    die(house, execution, "send", monkeypatch)
+    die(house, execution, "perform", monkeypatch)
     house.tick()
     assert collected.values(Metric.OVERDUE) == [0]
     assert Metric.OLDEST_DUE not in collected.told()
@@ -249,9 +249,9 @@ def test_an_outcome_that_comes_too_late_is_not_counted(
 
     def slowly(*arguments: Any, **options: Any) -> Any:
         house.table(f"UPDATE executions_{slot} SET claim = 'other' WHERE execution_id = CAST('{execution}' AS TEXT)")
-        return send(*arguments, **options)
+        return perform(*arguments, **options)
 
-    monkeypatch.setattr(worker_module, "send", slowly)
+    monkeypatch.setattr(worker_module, "perform", slowly)
     house.run(execution)
     assert len(sink.requests) == 1
     assert collected.told() & EXECUTED == set()

@@ -75,7 +75,7 @@ def work() -> None:
     from whenthen.engine import worker
 
     worker.prepare = _passing("before-action", worker.prepare)  # type: ignore[assignment]
-    worker.send = _passing("before-send", worker.send)  # type: ignore[assignment]
+    worker.perform = _passing("before-send", worker.perform)  # type: ignore[assignment]
     worker.attempt = _passing("before-outcome", worker.attempt)  # type: ignore[assignment]
     runtime = make_runtime()
     seconds = float(os.environ.get("LEASE_SECONDS", "60"))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.support.sink import Reply, Sink
-from whenthen.services.contract import Action, Service, Trigger
+from whenthen.services.contract import Action, Query, Service, Trigger
 from whenthen.services.registry import SERVICES
 
 
@@ -20,6 +20,7 @@ class Sample:
 
     Args:
         fields: as an owner writes them; ``{url}`` in a text is where the source stands.
+        account: fields of its connection, as an owner gives them; None without one.
         before: answers by path, at first and for as long as nothing changes.
         after: answers by path that let something new be found.
         later: milliseconds from check to check.
@@ -27,6 +28,7 @@ class Sample:
     """
 
     fields: Mapping[str, Any]
+    account: Mapping[str, Any] | None = None
     before: Mapping[str, Reply] = field(default_factory=dict)
     after: Mapping[str, Reply] = field(default_factory=dict)
     later: int = 15 * 60_000
@@ -36,6 +38,11 @@ class Sample:
         """The fields with the source's URL filled in."""
         found: dict[str, Any] = json.loads(json.dumps(dict(self.fields)).replace("{url}", url))
         return found
+
+    def account_of(self, part: Trigger | Action[Any] | Query[Any]) -> Any:
+        """The connection's fields, or None."""
+        connection = SERVICES[part.connects].connection if part.connects else None
+        return connection.fields.model_validate(dict(self.account)) if connection and self.account else None
 
 
 def serve(sink: Sink, replies: Mapping[str, Reply]) -> None:
@@ -55,8 +62,8 @@ def samples(service: Service) -> dict[str, Sample]:
     return found
 
 
-def parts() -> list[tuple[Service, Trigger | Action[Any], Sample]]:
-    """Every trigger and action of every service with its sample.
+def parts() -> list[tuple[Service, Trigger | Action[Any] | Query[Any], Sample]]:
+    """Every trigger, action and query of every service with its sample.
 
     Raises:
         KeyError: one has no sample.
@@ -64,5 +71,5 @@ def parts() -> list[tuple[Service, Trigger | Action[Any], Sample]]:
     return [
         (service, part, samples(service)[part.slug])
         for service in SERVICES.values()
-        for part in (*service.triggers, *service.actions)
+        for part in (*service.triggers, *service.actions, *service.queries)
     ]

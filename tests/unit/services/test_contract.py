@@ -15,9 +15,10 @@ from tests.support.sink import Reply, Sink
 from whenthen.clock import to_datetime
 from whenthen.model.encoding import Encoding
 from whenthen.services.checking import CheckFailed, Found, PolledFields
-from whenthen.services.contract import Action, Fields, Notify, Send, Service, Trigger
+from whenthen.services.contract import Action, Fields, Query, Service, Trigger
 from whenthen.services.documents import MAX_DOCUMENT_BYTES
-from whenthen.services.registry import SERVICES, find_action, find_trigger
+from whenthen.services.registry import SERVICES, find_action, find_query, find_trigger
+from whenthen.services.work import AddRow, Notify, Send, Steps, Task
 
 SLUG = re.compile(r"[a-z][a-z0-9_]{0,63}")
 INGREDIENT = re.compile(r"[A-Z][A-Za-z0-9]*")
@@ -105,17 +106,20 @@ def is_json(body: bytes) -> bool:
 def test_slugs_and_names(service: Service) -> None:
     assert SERVICES[service.slug] is service
     assert service.name
-    for slugs in ([item.slug for item in service.triggers], [item.slug for item in service.actions]):
+    for items in (service.triggers, service.actions, service.queries):
+        slugs = [item.slug for item in items]
         assert len(slugs) == len(set(slugs))
         assert all(SLUG.fullmatch(slug) for slug in [service.slug, *slugs])
-    for item in (*service.triggers, *service.actions):
+    for item in (*service.triggers, *service.actions, *service.queries):
         assert item.name
         assert item.description.endswith(".")
-    assert samples(service).keys() == {item.slug for item in (*service.triggers, *service.actions)}
+    assert samples(service).keys() == {item.slug for item in (*service.triggers, *service.actions, *service.queries)}
 
 
 @every_part
-def test_fields_are_strict_and_have_a_schema(service: Service, part: Trigger | Action[Any], sample: Sample) -> None:
+def test_fields_are_strict_and_have_a_schema(
+    service: Service, part: Trigger | Action[Any] | Query[Any], sample: Sample
+) -> None:
     values = sample.fields_at("https://example.org")
     schema = part.fields.model_json_schema()
     assert schema["additionalProperties"] is False
@@ -136,7 +140,7 @@ def test_fields_are_strict_and_have_a_schema(service: Service, part: Trigger | A
 
 @every_part
 def test_fields_left_out_or_of_another_kind_are_named(
-    service: Service, part: Trigger | Action[Any], sample: Sample
+    service: Service, part: Trigger | Action[Any] | Query[Any], sample: Sample
 ) -> None:
     values = sample.fields_at("https://example.org")
     for name, info in part.fields.model_fields.items():
@@ -152,7 +156,7 @@ def test_fields_left_out_or_of_another_kind_are_named(
 
 @services
 def test_ingredients_have_samples(service: Service) -> None:
-    for trigger in service.triggers:
+    for trigger in (*service.triggers, *service.queries):
         slugs = [ingredient.slug for ingredient in trigger.ingredients]
         assert len(slugs) == len(set(slugs)) > 0
         for ingredient in trigger.ingredients:
@@ -168,7 +172,10 @@ def test_the_registry_finds_them(service: Service) -> None:
         assert find_action(service.slug, trigger.slug) is None
     for action in service.actions:
         assert find_action(service.slug, action.slug) is action
+    for query in service.queries:
+        assert find_query(service.slug, query.slug) is query
     assert find_trigger(service.slug, "nothing") is None
+    assert find_query(service.slug, "nothing") is find_query("nothing", "nothing") is None
     assert find_action("nothing", "nothing") is None
 
 
@@ -300,12 +307,15 @@ def test_preparing_does_nothing(
     for name in ("socket", "create_connection", "getaddrinfo"):
         monkeypatch.setattr(socket, name, refuse)
     monkeypatch.setattr("builtins.open", refuse)
+    account = sample.account_of(action)
     fields: Fields = action.fields.model_validate(dict(sample.fields))
-    first, second = action.prepare(fields, "key"), action.prepare(fields, "key")
-    assert isinstance(first, Send | Notify)
-    assert first == second
-    if isinstance(first, Send):
-        assert ("Idempotency-Key", "key") in first.request.headers
+    task = Task(fields, "key", account=account, occurred_at=NOW)
+    first, second = action.prepare(task), action.prepare(task)
+    assert isinstance(first, Send | Steps | Notify | AddRow)
+    assert repr(first).partition("<function")[0] == repr(second).partition("<function")[0]
+    if isinstance(first, Send | Steps):
+        assert isinstance(second, Send | Steps)
+        assert first.request == second.request
 
 
 def test_every_trigger_is_sampled() -> None:

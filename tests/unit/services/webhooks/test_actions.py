@@ -7,17 +7,17 @@ from pydantic import ValidationError
 
 from whenthen.errors import FieldError
 from whenthen.model.encoding import Encoding
-from whenthen.services.contract import Send
 from whenthen.services.notifications.actions import send_notification
 from whenthen.services.notifications.fields import SendNotificationFields
 from whenthen.services.webhooks.actions import make_web_request
 from whenthen.services.webhooks.fields import EventFields, MakeWebRequestFields, parse_headers
+from whenthen.services.work import Send, Task
 
 URL = "https://example.org/in"
 
 
 def send(**fields: Any) -> Send:
-    return make_web_request(MakeWebRequestFields(**{"url": URL, **fields}), "key-1")
+    return make_web_request(Task(MakeWebRequestFields(**{"url": URL, **fields}), "key-1"))
 
 
 def headers(work: Send) -> dict[str, str]:
@@ -80,7 +80,7 @@ def test_headers_that_can_not_be_given(line: str) -> None:
 def test_what_a_template_made_is_checked_when_it_is_known() -> None:
     fields = MakeWebRequestFields(url="{{Value1}}", additional_headers="Host: {{Value1}}")
     with pytest.raises(FieldError) as caught:
-        make_web_request(fields, "k")
+        make_web_request(Task(fields, "k"))
     assert caught.value.field == "additional_headers"
 
 
@@ -127,9 +127,9 @@ def test_a_notification_links_to_the_web(link: str) -> None:
         SendNotificationFields(message="m", link=link)
     # Text from outside that looks like a template is not excused.
     with pytest.raises(FieldError, match="must begin with http"):
-        send_notification(SendNotificationFields(message="m", link=link + "{{"), "k")
+        send_notification(Task(SendNotificationFields(message="m", link=link + "{{"), "k"))
 
 
 def test_a_notification() -> None:
-    work = send_notification(SendNotificationFields(message="m", title="t", link="HTTPS://example.org"), "k")
+    work = send_notification(Task(SendNotificationFields(message="m", title="t", link="HTTPS://example.org"), "k"))
     assert (work.title, work.body, work.link) == ("t", "m", "HTTPS://example.org")

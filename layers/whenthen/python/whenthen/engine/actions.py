@@ -1,7 +1,6 @@
 """From an action's fields to work, and from what happened on the wire to an attempt."""
 
 from dataclasses import dataclass, replace
-from http import HTTPStatus
 from typing import Any
 
 from pydantic import ValidationError
@@ -9,14 +8,14 @@ from pydantic import ValidationError
 from whenthen.clock import now_ms
 from whenthen.engine.attempts import Attempt, describe_answer, describe_request
 from whenthen.engine.identity import idempotency_key
-from whenthen.engine.retry import Answered, NeverSent, Result, Unanswered
 from whenthen.engine.runs import Run
+from whenthen.engine.wire import Sent
 from whenthen.errors import FieldError
 from whenthen.model.encoding import Encoding
 from whenthen.model.templates import TemplateError, render
-from whenthen.net import Answer, GuardedClient, NetError, NoAnswer, NotSent, RedirectRefused
-from whenthen.services.contract import Fields, Send, Work
+from whenthen.services.contract import Fields
 from whenthen.services.registry import find_action
+from whenthen.services.work import Send, Steps, Task, Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +24,6 @@ class Prepared:
 
     work: Work
     notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """What happened on the wire. `started_at` is in epoch milliseconds."""
-
-    result: Result
-    reason: str
-    started_at: int
-    answer: Answer | None = None
 
 
 def prepare(run: Run) -> Prepared:
@@ -56,18 +45,21 @@ def prepare(run: Run) -> Prepared:
     except ValidationError as error:
         first = error.errors()[0]
         raise FieldError(".".join(map(str, first["loc"])), first["msg"]) from error
-    work = action.prepare(fields, idempotency_key(run.execution_id, run.step))
-    return Prepared(work, notes)
+    task = Task(fields, idempotency_key(run.execution_id, run.step), occurred_at=run.occurred_at, zone=run.zone)
+    return Prepared(action.prepare(task), notes)
 
 
 def _render_fields(fields: Fields, ingredients: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     encodings = fields.encodings()
-    values: dict[str, Any] = {}
-    notes: list[str] = []
-    for name, value in fields:
+    notes: dict[str, None] = {}
+
+    def rendered(name: str, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: rendered(name, item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [rendered(name, item) for item in value]
         if not isinstance(value, str) or "{{" not in value:
-            values[name] = value
-            continue
+            return value
         encoding = encodings.get(name, Encoding.PLAIN)
         # A field of headers has one a line, and an ingredient must not add a line.
         pieces = value.splitlines() if encoding is Encoding.HEADER else [value]
@@ -75,39 +67,10 @@ def _render_fields(fields: Fields, ingredients: dict[str, Any]) -> tuple[dict[st
             results = [render(piece, ingredients, encoding) for piece in pieces]
         except TemplateError as error:
             raise FieldError(name, str(error)) from error
-        values[name] = "\n".join(result.text for result in results)
-        notes.extend(f"{name}: {note}" for result in results for note in result.notes)
-    return values, tuple(dict.fromkeys(notes))
+        notes.update(dict.fromkeys(f"{name}: {note}" for result in results for note in result.notes))
+        return "\n".join(result.text for result in results)
 
-
-def send(client: GuardedClient, work: Send, *, timeout_seconds: float) -> Sent:
-    """Send the request and say what happened, in words for the owner. Raises nothing that the wire can cause."""
-    started_at = now_ms()
-    try:
-        answer = client.send(work.request, timeout_seconds=timeout_seconds)
-    except NotSent as error:
-        return Sent(NeverSent(permanent=not error.retryable), f"Nothing was sent: {error}", started_at)
-    except NoAnswer as error:
-        return Sent(
-            Unanswered(repeatable=work.repeatable),
-            f"The request was sent and no answer came: {error}",
-            started_at,
-        )
-    except RedirectRefused as error:
-        return Sent(Answered(error.status), f"A redirect was refused: {error}", started_at)
-    except NetError as error:
-        return Sent(Unanswered(repeatable=work.repeatable), f"The request failed: {error}", started_at)
-    result = Answered(answer.status, answer.headers.get("retry-after"))
-    return Sent(result, _status_reason(answer.status), started_at, answer)
-
-
-def _status_reason(status: int) -> str:
-    if 200 <= status < 300:
-        return ""
-    try:
-        return f"The target answered {status} {HTTPStatus(status).phrase}."
-    except ValueError:
-        return f"The target answered {status}."
+    return {name: rendered(name, value) for name, value in fields}, tuple(notes)
 
 
 def attempt(run: Run, prepared: Prepared | None, outcome: str, reason: str, sent: Sent | None = None) -> Attempt:
@@ -124,7 +87,10 @@ def attempt(run: Run, prepared: Prepared | None, outcome: str, reason: str, sent
         reason=reason,
         notes=(*run.notes, *(prepared.notes if prepared else ())),
     )
-    if prepared is None or not isinstance(prepared.work, Send):
+    request = sent.request if sent else None
+    if request is None and prepared is not None and isinstance(prepared.work, Send | Steps):
+        request = prepared.work.request
+    if request is None:
         return record
     answer = describe_answer(sent.answer) if sent and sent.answer else None
-    return replace(record, request=describe_request(prepared.work.request), answer=answer)
+    return replace(record, request=describe_request(request), answer=answer)

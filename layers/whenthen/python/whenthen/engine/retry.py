@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from whenthen.net.retry_after import retry_after_seconds
+from whenthen.services.work import Meaning, Reading
 
 RETRY_DELAYS_SECONDS = (10, 60, 300, 1800, 7200)
 """Waits before the second to the sixth try."""
@@ -14,8 +14,6 @@ MAX_RETRY_AFTER_SECONDS = 6 * 3600
 JITTER = 0.2
 """The largest share that is added to a wait."""
 
-_RETRIED_STATUSES = {408, 425, 429}
-
 
 class Verdict(StrEnum):
     """What becomes of an action after a try."""
@@ -23,15 +21,8 @@ class Verdict(StrEnum):
     SUCCEEDED = "succeeded"
     RETRY = "retry"
     FAILED = "failed"
+    SKIPPED = "skipped"
     UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """The target answered. `retry_after` is the header as it came, or None."""
-
-    status: int
-    retry_after: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +39,7 @@ class Unanswered:
     repeatable: bool
 
 
-type Result = Answered | NeverSent | Unanswered
+type Result = Reading | NeverSent | Unanswered
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +50,7 @@ class Decision:
     delay_seconds: float = 0.0
 
 
-def decide(result: Result, *, tries: int, now: float, chance: float) -> Decision:
+def decide(result: Result, *, tries: int, chance: float) -> Decision:
     """Decide what becomes of an action.
 
     Parameters
@@ -68,16 +59,16 @@ def decide(result: Result, *, tries: int, now: float, chance: float) -> Decision
         What happened on the wire.
     tries:
         How often the action has been tried, this time included; at least 1.
-    now:
-        The present instant in epoch seconds, for a Retry-After that is a date.
     chance:
         A number from 0 to 1 that spreads the waits.
     """
     match result:
-        case Answered(status) if 200 <= status < 300:
+        case Reading(Meaning.SUCCEEDED):
             return Decision(Verdict.SUCCEEDED)
-        case Answered(status, retry_after) if status in _RETRIED_STATUSES or status >= 500:
-            return _retry(tries, chance, min(retry_after_seconds(retry_after, now), MAX_RETRY_AFTER_SECONDS))
+        case Reading(Meaning.SKIPPED):
+            return Decision(Verdict.SKIPPED)
+        case Reading(Meaning.RETRY):
+            return _retry(tries, chance, min(result.retry_after_seconds, MAX_RETRY_AFTER_SECONDS))
         case NeverSent(permanent=False) | Unanswered(repeatable=True):
             return _retry(tries, chance, 0.0)
         case Unanswered():

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from whenthen.engine.attempts import bounded
 from whenthen.model.applet import ActionRef, Applet
 from whenthen.model.expressions import ExpressionError, evaluate_filter
+from whenthen.services.zones import DEFAULT_ZONE
 from whenthen.store.applets import AppletRow
 from whenthen.store.events import ERASED, EventRow
 from whenthen.store.executions import ExecutionRow, Outcome, State
@@ -32,6 +33,8 @@ class Run:
     step: int
     tries: int
     attempts: list[dict[str, Any]]
+    occurred_at: int = 0
+    zone: str = DEFAULT_ZONE
     note: str = ""
     rerun: int = 0
     place: str = ""
@@ -121,6 +124,7 @@ def begin(execution: ExecutionRow, applet: AppletRow | None, event: EventRow | N
         step=execution.progress.step,
         tries=execution.progress.tries,
         attempts=list(execution.progress.attempts),
+        occurred_at=execution.occurred_at,
         note=execution.progress.note,
         rerun=execution.progress.run,
         place=execution.place,

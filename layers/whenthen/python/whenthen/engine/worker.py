@@ -13,17 +13,18 @@ import uuid_utils
 
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine import claims, watching
-from whenthen.engine.actions import Prepared, Sent, attempt, prepare, send
+from whenthen.engine.actions import Prepared, attempt, prepare
 from whenthen.engine.claims import Claimed
 from whenthen.engine.identity import idempotency_key, parse_execution_id
 from whenthen.engine.retry import Unanswered, Verdict, decide
 from whenthen.engine.runs import Run, begin, ended_early
 from whenthen.engine.wakeups import WAKE_GRACE_MS, send_wakeups
+from whenthen.engine.wire import Sent, perform
 from whenthen.errors import FieldError
 from whenthen.net import GuardedClient
 from whenthen.queues import Queue
 from whenthen.queues.base import MAX_DELAY_SECONDS
-from whenthen.services.contract import Notify, Send
+from whenthen.services.work import Notify, Send, Steps
 from whenthen.store.database import Database
 from whenthen.store.errors import MissingTable, StoreError
 from whenthen.store.executions import Outcome, State
@@ -195,10 +196,10 @@ class Worker:
 
     def _work(self, run: Run, prepared: Prepared, timeout: float) -> Sent | None:
         work = prepared.work
-        if not isinstance(work, Send):
+        if not isinstance(work, Send | Steps):
             return None
         try:
-            return send(self._client, work, timeout_seconds=timeout)
+            return perform(self._client, work, timeout_seconds=timeout)
         except Exception:
             logger.exception("a request ended unforeseen", extra=watching.execution(run.execution_id))
             reason = "Something unforeseen went wrong while the request was sent; the log says what."
@@ -213,7 +214,7 @@ class Worker:
         if sent is None:
             return self._after(run, prepared, Verdict.SUCCEEDED, "", deadline)
         now = now_ms()
-        decision = decide(sent.result, tries=run.tries, now=now / 1000, chance=random.random())  # noqa: S311
+        decision = decide(sent.result, tries=run.tries, chance=random.random())  # noqa: S311
         if decision.verdict is not Verdict.RETRY:
             return self._after(run, prepared, decision.verdict, sent.reason, deadline, sent)
         watching.action_tried(run, Verdict.RETRY)
@@ -274,4 +275,4 @@ class Worker:
 
 
 def _is_unrepeatable(prepared: Prepared) -> bool:
-    return isinstance(prepared.work, Send) and not prepared.work.repeatable
+    return isinstance(prepared.work, Send | Steps) and not prepared.work.repeatable

@@ -98,6 +98,8 @@ class Check[F: Fields]:
         The way to the network.
     service_url:
         Base URL of the service from the settings, without a slash at its end; empty when it has none.
+    account:
+        The fields of the trigger's connection, secrets included; None without a connection.
     """
 
     fields: F
@@ -106,6 +108,7 @@ class Check[F: Fields]:
     trigger_id: str
     fetch: Fetch
     service_url: str = ""
+    account: Any = None
 
 
 class CheckFailed(WhenthenError):

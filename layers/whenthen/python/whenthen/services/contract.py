@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, field_validator
 
 from whenthen.model.encoding import Encoding
-from whenthen.net.messages import Request
+from whenthen.services.work import Ask, FindRows, Task, Work
 
 if TYPE_CHECKING:
     from whenthen.services.checking import Check, Found
+    from whenthen.services.connecting import ConnectionType
 
 
 class Fields(BaseModel):
@@ -51,35 +52,12 @@ class Ingredient:
 
 
 @dataclass(frozen=True, slots=True)
-class Send:
-    """Work: send `request`.
-
-    `repeatable` says that the target does nothing new when the same request comes again, so that one without
-    an answer may be sent again (R6).
-    """
-
-    request: Request
-    repeatable: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Notify:
-    """Work: put a message in the owner's inbox, in the transaction that records the outcome."""
-
-    title: str
-    body: str
-    link: str
-
-
-type Work = Send | Notify
-
-
-@dataclass(frozen=True, slots=True)
 class Trigger:
     """A kind of event.
 
     `check` finds events by itself; None for what arrives. It raises `CheckFailed` when its source can't be read.
     A check that is `offline` asks nobody: it needs the clock alone and is done in the tick itself, on time.
+    `connects` is as of `Action`.
     """
 
     slug: str
@@ -89,28 +67,51 @@ class Trigger:
     ingredients: tuple[Ingredient, ...]
     check: "Callable[[Check[Any]], Found] | None" = None
     offline: bool = False
+    connects: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Action[F: Fields]:
     """A kind of work.
 
-    `prepare` takes the rendered fields and the action's idempotency key and returns the work, without doing
-    any of it. It raises `FieldError`, naming the field, for what can't be done.
+    `prepare` returns the work for a task, without doing any of it, and the same for the same task. It raises
+    `FieldError`, naming the field, for what can't be done. `connects` is the service whose connections it takes,
+    empty when it takes none; with `may_connect` it can also do without.
     """
 
     slug: str
     name: str
     description: str
     fields: type[F]
-    prepare: Callable[[F, str], Work]
+    prepare: Callable[[Task[F]], Work]
+    connects: str = ""
+    may_connect: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Query[F: Fields]:
+    """A kind of question. Its rows are ingredients of the filter and of the actions.
+
+    `prepare`, `connects` and `may_connect` are as of `Action`. `ingredients` are those of a row.
+    """
+
+    slug: str
+    name: str
+    description: str
+    fields: type[F]
+    ingredients: tuple[Ingredient, ...]
+    prepare: Callable[[Task[F]], Ask | FindRows]
+    connects: str = ""
+    may_connect: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A service and what it offers."""
+    """A service and what it offers. `connection` is what its connections are like, None when it has none."""
 
     slug: str
     name: str
     triggers: tuple[Trigger, ...] = ()
     actions: tuple[Action[Any], ...] = ()
+    queries: tuple[Query[Any], ...] = ()
+    connection: "ConnectionType[Any] | None" = None

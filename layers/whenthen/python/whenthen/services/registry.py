@@ -1,7 +1,9 @@
 """The catalogue of all services."""
 
+from typing import Any
+
 from whenthen.services.calendar.manifest import SERVICE as CALENDAR
-from whenthen.services.contract import Action, Service, Trigger
+from whenthen.services.contract import Action, Query, Service, Trigger
 from whenthen.services.date_time.manifest import SERVICE as DATE_TIME
 from whenthen.services.feed.manifest import SERVICE as FEED
 from whenthen.services.notifications.manifest import SERVICE as NOTIFICATIONS
@@ -21,7 +23,13 @@ def find_trigger(service: str, trigger: str) -> Trigger | None:
     return next((item for item in found.triggers if item.slug == trigger), None) if found else None
 
 
-def find_action(service: str, action: str) -> "Action | None":  # type: ignore[type-arg]
+def find_action(service: str, action: str) -> Action[Any] | None:
     """Return the action with these slugs or None."""
     found = SERVICES.get(service)
     return next((item for item in found.actions if item.slug == action), None) if found else None
+
+
+def find_query(service: str, query: str) -> Query[Any] | None:
+    """Return the query with these slugs or None."""
+    found = SERVICES.get(service)
+    return next((item for item in found.queries if item.slug == query), None) if found else None

@@ -2,8 +2,8 @@
 
 from whenthen.errors import FieldError
 from whenthen.net.messages import Request
-from whenthen.services.contract import Send
 from whenthen.services.webhooks.fields import MakeWebRequestFields, parse_headers
+from whenthen.services.work import Send, Task
 
 _REPEATABLE_METHODS = {"GET", "HEAD", "OPTIONS", "PUT", "DELETE"}
 """The idempotent methods of RFC 9110, section 9.2.2."""
@@ -11,19 +11,20 @@ _REPEATABLE_METHODS = {"GET", "HEAD", "OPTIONS", "PUT", "DELETE"}
 _TEXT_TYPES = {"text/plain", "text/html", "text/xml"}
 
 
-def make_web_request(fields: MakeWebRequestFields, key: str) -> Send:
-    """Return the request that the rendered `fields` describe, with `key` as its Idempotency-Key.
+def make_web_request(task: Task[MakeWebRequestFields]) -> Send:
+    """Return the request that the task's fields describe, with its key as Idempotency-Key.
 
     Raises
     ------
     FieldError
         The headers can't be read after rendering.
     """
+    fields = task.fields
     try:
         headers = list(parse_headers(fields.additional_headers))
     except ValueError as error:
         raise FieldError("additional_headers", str(error)) from error
-    headers.append(("Idempotency-Key", key))
+    headers.append(("Idempotency-Key", task.key))
     body = fields.body.encode() if fields.body else None
     if body is not None:
         charset = "; charset=utf-8" if fields.content_type in _TEXT_TYPES else ""
