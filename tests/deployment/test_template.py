@@ -16,6 +16,8 @@ from tests.support.template import Template
 from whenthen.engine.orders import LEASE_MS
 
 SECRET = "arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:${AlopexApiKeySecret}-??????"
+OPEN = {"kms:Decrypt": {"SecretsKey"}}
+SEAL = OPEN | {"kms:GenerateDataKey": {"SecretsKey"}}
 READ_KEY = {"secretsmanager:GetSecretValue": {SECRET}}
 
 
@@ -45,18 +47,19 @@ def test_the_template_keeps_every_rule(translated: Template) -> None:
 @pytest.mark.parametrize(
     ("function", "allowed"),
     [
-        ("TriggerFunction", {"sqs:SendMessage": {"WakeupQueue", "IntakeQueue", "CheckQueue"}}),
-        ("WorkerFunction", {"sqs:SendMessage": {"WakeupQueue"}}),
+        ("TriggerFunction", OPEN | {"sqs:SendMessage": {"WakeupQueue", "IntakeQueue", "CheckQueue"}}),
+        ("WorkerFunction", SEAL | {"sqs:SendMessage": {"WakeupQueue"}}),
         (
             "PollerFunction",
-            {
+            SEAL
+            | {
                 "sqs:SendMessage": {"WakeupQueue", "CheckQueue"},
                 "sqs:ReceiveMessage": {"IntakeQueue"},
                 "sqs:DeleteMessage": {"IntakeQueue"},
                 "sqs:GetQueueAttributes": {"IntakeQueue"},
             },
         ),
-        ("ConsoleFunction", {"sqs:SendMessage": {"WakeupQueue"}}),
+        ("ConsoleFunction", SEAL | {"sqs:SendMessage": {"WakeupQueue"}}),
     ],
 )
 def test_a_function_may_do_this_and_nothing_else(
@@ -81,8 +84,20 @@ def test_routes(translated: Template) -> None:
         ("POST", "/trigger/{proxy+}"): "TriggerFunction",
         ("GET", "/use/{proxy+}"): "TriggerFunction",
         ("POST", "/v1/notifications"): "TriggerFunction",
+        ("POST", "/hooks/{proxy+}"): "TriggerFunction",
+        ("GET", "/hooks/{proxy+}"): "TriggerFunction",
+        ("GET", "/button/{proxy+}"): "TriggerFunction",
+        ("POST", "/button/{proxy+}"): "TriggerFunction",
+        ("POST", "/location/{proxy+}"): "TriggerFunction",
         ("ANY", "/api/{proxy+}"): "ConsoleFunction",
+        ("GET", "/oauth/callback"): "ConsoleFunction",
     }
+
+
+def test_the_key_of_secrets_outlives_the_stack(translated: Template) -> None:
+    (name,) = rules.resources(translated, "AWS::KMS::Key")
+    assert translated["Resources"][name]["DeletionPolicy"] == "Retain"
+    assert translated["Resources"][name]["UpdateReplacePolicy"] == "Retain"
 
 
 def test_the_poller_ticks_each_minute(translated: Template) -> None:

@@ -54,6 +54,13 @@ def sink(module_sink: Sink) -> Sink:
 
 
 @pytest.fixture
+def other_sink() -> Iterator[Sink]:
+    """A target that is another host."""
+    with Sink() as sink:
+        yield sink
+
+
+@pytest.fixture
 def listing(house: House, sink: Sink, monkeypatch: pytest.MonkeyPatch) -> Listing:
     """A list that applets of the house can check, empty at first."""
     register(monkeypatch.setitem)

@@ -99,4 +99,4 @@ def test_the_catalogue(shared: House) -> None:
     assert [trigger["trigger"] for trigger in items["webhooks"]["triggers"]] == ["event", "json_event"]
     assert items["webhooks"]["actions"][0]["fields"]["properties"]["url"]["type"] == "string"
     assert items["webhooks"]["triggers"][0]["ingredients"][1]["ingredient"] == "Value1"
-    assert all(item["queries"] == [] for item in items.values())
+    assert [query["query"] for query in items["table"]["queries"]] == ["find_rows"]

@@ -4,6 +4,7 @@ import time_machine
 
 from tests.support.embedded import LEASE, START, House, web_request
 from tests.support.sink import Reply, Sink
+from whenthen.engine import worker as worker_module
 
 
 def waiting_at_second(house: House, sink: Sink) -> tuple[str, str]:
@@ -86,8 +87,7 @@ def test_a_late_answer_in_a_settled_slot_is_followed_up(house: House, sink: Sink
         house.make_applet(actions=[web_request(sink.url + "/a")])
         house.fire()
         execution = house.activity()[0]["execution_id"]
-        worker = house.runtime.worker
-        judge = worker._judge
+        judge = worker_module.judge
 
         def late(*args: object, **kwargs: object) -> object:
             clock.shift(3600 + LEASE)
@@ -96,9 +96,9 @@ def test_a_late_answer_in_a_settled_slot_is_followed_up(house: House, sink: Sink
             assert house.table("SELECT settled_at FROM slots ORDER BY slot LIMIT 1")[0]["settled_at"]
             return judge(*args, **kwargs)  # type: ignore[arg-type]
 
-        worker._judge = late  # type: ignore[assignment,method-assign]
+        worker_module.judge = late  # type: ignore[assignment]
         house.run(execution)
-        worker._judge = judge  # type: ignore[method-assign]
+        worker_module.judge = judge
         assert house.execution(execution)["state"] == "waiting"
         for _ in range(4):
             clock.shift(3600)

@@ -26,6 +26,7 @@ from tests.support.history import (
 )
 from tests.support.sink import Reply, Sink
 from whenthen.clock import Deadline
+from whenthen.engine import worker as worker_module
 from whenthen.engine.closer import close_slots
 from whenthen.store import closing as store
 from whenthen.store import loads, stats
@@ -291,7 +292,7 @@ def test_a_slot_waits_for_its_workers(house: House, sink: Sink, clock: time_mach
     execution = fire_one(house, url=sink.url)
     house.work()
     # The retry is due when the slot is to be closed, and no tick has closed it yet.
-    judge = house.runtime.worker._judge
+    judge = worker_module.judge
 
     def closing_meanwhile(*args: object) -> object:
         clock.shift(40)
@@ -300,9 +301,9 @@ def test_a_slot_waits_for_its_workers(house: House, sink: Sink, clock: time_mach
         return judge(*args)  # type: ignore[arg-type]
 
     clock.move_to(str(house.execution(execution)["due_at"]))
-    house.runtime.worker._judge = closing_meanwhile  # type: ignore[assignment, method-assign]
+    worker_module.judge = closing_meanwhile  # type: ignore[assignment]
     house.run(execution)
-    house.runtime.worker._judge = judge  # type: ignore[method-assign]
+    worker_module.judge = judge
     assert house.execution(execution)["state"] == "succeeded"
     house.tick()
     assert logged(house.runtime.history) == Counter({(execution, 0): 1})
@@ -314,7 +315,7 @@ def test_an_unknown_outcome_waits_for_its_answer(house: House, sink: Sink, clock
     sink.reply("/", [Reply(503, headers=(("Retry-After", "5400"),)), Reply(200)])
     execution = fire_one(house, url=sink.url)
     house.work()
-    judge = house.runtime.worker._judge
+    judge = worker_module.judge
 
     def late(*args: object) -> object:
         clock.shift(LEASE + 300)
@@ -325,9 +326,9 @@ def test_an_unknown_outcome_waits_for_its_answer(house: House, sink: Sink, clock
         return judge(*args)  # type: ignore[arg-type]
 
     clock.move_to(str(house.execution(execution)["due_at"]))
-    house.runtime.worker._judge = late  # type: ignore[assignment, method-assign]
+    worker_module.judge = late  # type: ignore[assignment]
     house.run(execution)
-    house.runtime.worker._judge = judge  # type: ignore[method-assign]
+    worker_module.judge = judge
     assert house.execution(execution)["state"] == "succeeded"
     house.tick()
     assert house.table("SELECT state FROM execution_log_202611") == [{"state": "succeeded"}]
@@ -340,10 +341,10 @@ def test_a_worker_whose_execution_has_moved_goes_no_further(
     house.make_applet(actions=[web_request(sink.url + "/one", repeatable=True), web_request(sink.url + "/two")])
     house.fire()
     [execution] = [item["execution_id"] for item in house.activity()]
-    judge = house.runtime.worker._judge
+    judge = worker_module.judge
 
     def asleep(*args: object) -> object:
-        house.runtime.worker._judge = judge  # type: ignore[method-assign]
+        worker_module.judge = judge
         for _ in range(3):
             clock.shift(3600)
             house.tick()
@@ -351,7 +352,7 @@ def test_a_worker_whose_execution_has_moved_goes_no_further(
         assert house.execution(execution)["state"] == "succeeded"
         return judge(*args)  # type: ignore[arg-type]
 
-    house.runtime.worker._judge = asleep  # type: ignore[assignment, method-assign]
+    worker_module.judge = asleep  # type: ignore[assignment]
     house.run(execution)
     assert Counter(request.path for request in sink.requests) == {"/one": 2, "/two": 1}
     assert house.execution(execution)["state"] == "succeeded"

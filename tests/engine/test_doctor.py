@@ -60,12 +60,12 @@ def fix(finding: Finding) -> list[str]:
 
 
 def test_nothing_is_found_where_nothing_is_wrong(
-    house: House, listing: Listing, sink: Sink, clock: time_machine.Traveller
+    house: House, listing: Listing, sink: Sink, other_sink: Sink, clock: time_machine.Traveller
 ) -> None:
     """Given everything that there is in a life, at every stage of it, then the doctor has nothing to say."""
-    sink.reply("/later", [Reply(503, headers=(("Retry-After", "9000"),))])
+    other_sink.reply("/later", [Reply(503, headers=(("Retry-After", "9000"),))])
     house.make_applet(actions=[web_request(sink.url), notification("x" * 2000)])
-    gone = house.make_applet(actions=[web_request(sink.url + "/later")])
+    gone = house.make_applet(actions=[web_request(other_sink.url + "/later")])
     off = house.make_applet()
     listing.make()
     schedule = {"service": "date_time", "trigger": "every_hour_at", "fields": {"minute": 0}}

@@ -34,7 +34,7 @@ def test_died_before_anything_was_sent(
     assert house.execution(execution)["state"] == "succeeded"
 
 
-@pytest.mark.parametrize("at", ["perform", "_judge", "_record"])
+@pytest.mark.parametrize("at", ["perform", "judge", "_record"])
 def test_died_after_it_may_have_been_sent(
     house: House, sink: Sink, clock: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
@@ -76,7 +76,7 @@ def test_what_may_be_repeated_is(
     options: dict[str, Any],
 ) -> None:
     execution = fire_one(house, url=sink.url, **options)
-    die(house, execution, "_judge", monkeypatch)
+    die(house, execution, "judge", monkeypatch)
     clock.shift(LEASE + 1)
     house.tick()
     house.work()

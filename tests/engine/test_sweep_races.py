@@ -8,8 +8,7 @@ import time_machine
 from tests.support.embedded import LEASE, House, die, fire_one
 from tests.support.sink import Reply, Sink
 from whenthen.clock import now_ms
-from whenthen.engine import actions
-from whenthen.engine import worker as worker_module
+from whenthen.engine import actions, performing
 from whenthen.engine.sweep import sweep
 from whenthen.engine.worker import Worker
 from whenthen.store import executions as store
@@ -119,14 +118,14 @@ def test_a_worker_that_lost_its_claim_sends_nothing(
     execution = fire_one(house, url=sink.url)
     prepare = actions.prepare
 
-    def slow(run: Any) -> Any:
-        monkeypatch.setattr(worker_module, "prepare", prepare)
+    def slow(*arguments: Any) -> Any:
+        monkeypatch.setattr(performing, "prepare", prepare)
         clock.shift(LEASE + 1)
         assert house.tick().overdue == 1
         house.work()
-        return prepare(run)
+        return prepare(*arguments)
 
-    monkeypatch.setattr(worker_module, "prepare", slow)
+    monkeypatch.setattr(performing, "prepare", slow)
     house.run(execution)
     assert len(sink.requests) == 1
     assert [a["outcome"] for a in house.execution(execution)["attempts"]] == ["succeeded"]

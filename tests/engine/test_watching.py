@@ -10,12 +10,12 @@ import time_machine
 from tests.support.collected import Collected, carried, collecting, lines
 from tests.support.embedded import LEASE, House, die, fire_one, notification, web_request
 from tests.support.sink import Reply, Sink
-from whenthen.engine import worker as worker_module
-from whenthen.engine.wire import perform
+from whenthen.engine import performing
 from whenthen.engine.sweep import MAX_DEATHS
+from whenthen.engine.wire import perform
 from whenthen.metrics import Metric
 from whenthen.store.errors import Duplicate, Unreachable
-from whenthen.web.hooks import EVENT_ID_HEADER
+from whenthen.web.receiving import EVENT_ID_HEADER
 
 pytestmark = pytest.mark.usefixtures("clock")
 
@@ -251,7 +251,7 @@ def test_an_outcome_that_comes_too_late_is_not_counted(
         house.table(f"UPDATE executions_{slot} SET claim = 'other' WHERE execution_id = CAST('{execution}' AS TEXT)")
         return perform(*arguments, **options)
 
-    monkeypatch.setattr(worker_module, "perform", slowly)
+    monkeypatch.setattr(performing, "perform", slowly)
     house.run(execution)
     assert len(sink.requests) == 1
     assert collected.told() & EXECUTED == set()

@@ -1,5 +1,6 @@
 """From an API Gateway event to the action and back to the owner, through the functions as built."""
 
+import base64
 import hashlib
 import hmac
 import json
@@ -26,6 +27,12 @@ THREE_VALUES = [
 ]
 GITHUB = ["trigger_post_github", "trigger_post_github_base64"]
 GITHUB_SECRET = b"It's a Secret to Everybody"
+SIGNED = {
+    "trigger_signed_github": None,
+    "trigger_signed_github_base64": None,
+    "trigger_signed_binary": "/wA=",
+}
+"""Signed with GITHUB_SECRET; what the bytes are in base64 where they are no text."""
 
 
 def applet(sink: Sink, *, trigger: str, body: str) -> dict[str, Any]:
@@ -112,6 +119,50 @@ def test_a_signed_post_keeps_its_bytes(deployment: Deployment, sink: Sink, name:
     (request,) = sink.requests
     signature = deployment.event(name)["headers"]["x-hub-signature-256"]
     assert "sha256=" + hmac.digest(GITHUB_SECRET, request.body, hashlib.sha256).hex() == signature
+
+
+@pytest.mark.parametrize("name", SIGNED)
+def test_a_signed_webhook_is_verified_over_its_bytes(deployment: Deployment, sink: Sink, name: str) -> None:
+    """D01, D04, D05, D06: also bytes that are no text; a forgery is refused by both encodings."""
+    fields = {"scheme": "github", "secret": GITHUB_SECRET.decode()}
+    connection = {"service": "signed_webhooks", "name": "GitHub", "fields": fields}
+    made = deployment.api("POST", "/api/connections", connection)["id"]
+    document = applet(sink, trigger="event", body="{{JsonPayload}}{{BodyBase64}}")
+    document["trigger"] = {"service": "signed_webhooks", "trigger": "received", "connection": made}
+    deployment.api("POST", "/api/applets", document)
+
+    def named(event: dict[str, Any]) -> None:
+        event["rawPath"] = event["requestContext"]["http"]["path"] = f"/hooks/{made}"
+
+    def forged(event: dict[str, Any]) -> None:
+        named(event)
+        event["headers"]["x-hub-signature-256"] = f"sha256={'0' * 64}"
+
+    function = deployment.function("TriggerFunction")
+    assert function.invoke(deployment.event(name, forged))["statusCode"] == 401
+    for _ in range(2):
+        answer = function.invoke(deployment.event(name, named))
+        assert (answer["statusCode"], answer["body"]) == (200, "")
+    deployment.work()
+
+    (request,) = sink.requests
+    if SIGNED[name] is not None:
+        assert request.body.decode() == SIGNED[name]
+    else:
+        signature = deployment.event(name)["headers"]["x-hub-signature-256"]
+        assert "sha256=" + hmac.digest(GITHUB_SECRET, request.body, hashlib.sha256).hex() == signature
+
+
+def test_a_secret_is_sealed_with_the_stacks_key(deployment: Deployment) -> None:
+    """Given a connection made by the console function, then KMS alone unwraps its key, and for its row alone."""
+    made = deployment.api("POST", "/api/connections", {"service": "button", "name": "Door"})
+    (row,) = deployment.sql(f"SELECT sealed, owner_id FROM connections WHERE connection_id = '{made['id']}'")
+    version, kind, wrapped, _ = row["sealed"].split(".")
+    assert (version, kind) == ("v1", "kms")
+    context = {"connection_id": made["id"], "owner_id": row["owner_id"], "service": "button"}
+    unwrapped = deployment.aws.kms.decrypt(CiphertextBlob=base64.urlsafe_b64decode(wrapped), EncryptionContext=context)
+    assert len(unwrapped["Plaintext"]) == 32
+    assert deployment.aws.kms_key in unwrapped["KeyId"]
 
 
 def test_bytes_that_are_no_text_are_the_senders_mistake(deployment: Deployment, sink: Sink, values_applet: str) -> None:
@@ -271,6 +322,6 @@ def test_the_layers_hold_no_runtime_package(built: Built) -> None:
 
 def test_every_sample_event_is_used() -> None:
     names = {path.stem for path in EVENTS.glob("*.json")} - {"env"}
-    used = {*THREE_VALUES, *GITHUB, "trigger_post_binary", "worker_batch", "poller_tick", "console_activity"}
+    used = {*THREE_VALUES, *GITHUB, *SIGNED, "trigger_post_binary", "worker_batch", "poller_tick", "console_activity"}
     used |= {"poller_checks", "trigger_realtime"}
     assert names == used | {"console_create_applet"}

@@ -20,9 +20,11 @@ from tests.support.scenario import Product, call_applet, executions, make_produc
 from tests.support.sink import Sink
 from tests.support.stores import id_of, reserve
 from whenthen.clock import Deadline
+from whenthen.engine import sheets
 from whenthen.engine.identity import parse_execution_id
 from whenthen.engine.tick import drain
 from whenthen.queues.directory import DirectoryQueue
+from whenthen.services.table.rows import row_of
 from whenthen.settings import Settings
 from whenthen.store.database import Database, connect
 from whenthen.store.errors import NotReady
@@ -67,6 +69,8 @@ def fill(server: AlopexServer, database: Database) -> None:
     for number, text in enumerate(texts):
         quoted = text.replace("'", "''")
         database.execute(f"INSERT INTO positions (position_id, position) VALUES ('p{number}', '{quoted}')")
+    for number, text in enumerate(texts):
+        sheets.add_row(database, "owner", f"row{number}", row_of("Texts", {"Text": text}), Deadline(30))
     # A slot that nothing lists any more, and a table of each kind that history has.
     open_slot(database, "202601010000", 1)
     database.execute("DELETE FROM slots WHERE slot = CAST('202601010000' AS TEXT)")

@@ -14,7 +14,7 @@ from tests.support.catalogue import STATEMENTS
 from whenthen.store import tables
 from whenthen.store.comparing import Differs, compare
 from whenthen.store.database import Database, connect
-from whenthen.store.errors import StoreError
+from whenthen.store.errors import Duplicate, StoreError
 from whenthen.store.migrations import migrate
 from whenthen.store.rebuild import _makers as makers
 from whenthen.store.statements import Script
@@ -110,6 +110,25 @@ def test_a_span_that_comes_again_is_found(database: Database, regime: Regime) ->
         copy.execute(script.sql)
         with pytest.raises(Differs, match=r"log_202601, execution_id \S+: has (\d) rows, and (\d) in the copy"):
             compare(database, copy, table)
+
+
+def test_a_copy_refuses_what_the_table_refused(server: AlopexServer) -> None:
+    """Given a column besides the key in which nothing may stand twice, then a copied table keeps to that."""
+    columns = "a TEXT PRIMARY KEY, b TEXT NOT NULL UNIQUE"
+    file = str(server.copy_dir / "span.parquet")
+    with closing(connect(server.url, api_key=server.api_key)) as database, closing(connect(":memory:")) as copy:
+        for place in (database, copy):
+            place.execute(f"CREATE TABLE odd ({columns})")
+        database.execute("INSERT INTO odd VALUES ('1', 'one'), ('2', 'two')")
+        table = describe(database, "odd")
+        script = Script()
+        take_span(script, table, file)
+        for span in spans(database, table):
+            write_span(database, table, span, file)
+            copy.execute(script.sql)
+        with pytest.raises(Duplicate) as refused:
+            copy.execute("INSERT INTO odd VALUES ('3', 'two')")
+        assert refused.value.columns == ("b",)
 
 
 def test_every_table_that_comes_and_goes_can_be_made_again(server: AlopexServer) -> None:

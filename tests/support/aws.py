@@ -1,4 +1,4 @@
-"""AWS for tests: moto's server on loopback, with the template's queues and the secret of the database's key."""
+"""AWS for tests: moto's server on loopback, with the template's queues, the secret of the database's key, a KMS key."""
 
 import json
 import secrets
@@ -16,12 +16,13 @@ _ATTRIBUTES = ("MaximumMessageSize", "MessageRetentionPeriod", "VisibilityTimeou
 
 
 class Aws:
-    """Queues as the template describes them, by logical id, and one secret.
+    """Queues as the template describes them, by logical id, one secret and one key.
 
     Attributes:
         url: the endpoint of every service.
         queues: URL by logical id.
         secret: the secret's name.
+        kms, kms_key: a client of KMS, and the id of a key.
     """
 
     def __init__(self, template: Template, *, api_key: str) -> None:
@@ -40,6 +41,8 @@ class Aws:
         manager = self._client("secretsmanager")
         manager.create_secret(Name=self.secret, SecretString=api_key)
         manager.close()
+        self.kms = self._client("kms")
+        self.kms_key: str = self.kms.create_key()["KeyMetadata"]["KeyId"]
 
     @property
     def environment(self) -> dict[str, str]:
@@ -104,6 +107,7 @@ class Aws:
     def close(self) -> None:
         """Stop it."""
         self._sqs.close()
+        self.kms.close()
         if self._server is not None:
             self._server.stop()
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from ipaddress import ip_network
 from typing import Any
 
+from tests.support.owned import Kept
 from whenthen.net import GuardedClient
 from whenthen.services.checking import Check, Found
 from whenthen.services.contract import Fields
@@ -22,10 +23,20 @@ class Checks:
         fields: as an owner writes them.
         zone: the owner's.
         service_url: base URL of a stand-in.
+        owned: the owner's own data; a check sees what there is at its time.
+        account: fields of the trigger's connection.
     """
 
     def __init__(
-        self, service: str, trigger: str, fields: Mapping[str, Any], *, zone: str = "UTC", service_url: str = ""
+        self,
+        service: str,
+        trigger: str,
+        fields: Mapping[str, Any],
+        *,
+        zone: str = "UTC",
+        service_url: str = "",
+        owned: Kept | None = None,
+        account: Any = None,
     ) -> None:
         found = find_trigger(service, trigger)
         assert found is not None
@@ -34,6 +45,8 @@ class Checks:
         self.fields: Fields = found.fields.model_validate(fields, context={"zone": zone})
         self.position: Mapping[str, Any] | None = None
         self._service_url = service_url
+        self._owned = owned or Kept()
+        self._account = account
         self._client = GuardedClient(
             allowed_networks=[ip_network("127.0.0.0/8")], timeout_seconds=5, max_response_bytes=MAX_DOCUMENT_BYTES
         )
@@ -48,6 +61,8 @@ class Checks:
                 trigger_id="trigger",
                 fetch=self._client.send,
                 service_url=self._service_url,
+                owned=self._owned.at(now),
+                account=self._account,
             )
         )
         self.position = found.position

@@ -195,6 +195,8 @@ class Deployment:
             "AlopexUrl": self.server.url,
             "AlopexApiKeySecret": self.aws.secret,
             "AllowedNetworks": "127.0.0.0/8",
+            "SecretsKey": self.aws.kms_key,
+            "PublicUrl": "",
             "WeatherUrl": "http://127.0.0.1:9",
             "AlopexHistoryUrl": "",
             "CopyDir": str(self.server.copy_dir),

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from tests.support.scenario import OWNER, prepare
 from whenthen.clock import Deadline, now_ms
-from whenthen.engine import claims, keys
+from whenthen.engine import claims, keys, performing
 from whenthen.engine import worker as worker_module
 from whenthen.engine.checker import CheckReport
 from whenthen.engine.orders import Order
@@ -23,6 +23,7 @@ from whenthen.queues.memory import MemoryQueue
 from whenthen.settings import Settings
 from whenthen.store.database import DEFAULT_TIMEOUT_SECONDS, Database, Rows, connect
 from whenthen.store.errors import StoreError
+from whenthen.vault import make_key_file
 from whenthen.web import api, hooks
 from whenthen.wiring import Runtime
 
@@ -174,6 +175,7 @@ def _make_house(environment: Mapping[str, str]) -> Iterator[House]:
     _, api_key = keys.create(database, OWNER, "api", "test")
     wakeups, arrivals, orders = MemoryQueue(), MemoryQueue(), MemoryQueue()
     settings = Settings.read({**LOOPBACK, "WHENTHEN_ACTION_TIMEOUT_SECONDS": "2", **environment})
+    make_key_file(settings.secrets_key_path)
     runtime = Runtime(settings, database=database, wakeups=wakeups, arrivals=arrivals, check_orders=orders)
     house = House(
         runtime,
@@ -244,8 +246,7 @@ def die(house: House, execution: str, at: str, monkeypatch: pytest.MonkeyPatch) 
 
     with monkeypatch.context() as patch:
         owner: object = Worker if at.startswith("_") else worker_module
-        if at == "mark_sending":
-            owner = claims
+        owner = {"mark_sending": claims, "prepare": performing, "perform": performing}.get(at, owner)
         patch.setattr(owner, at, dead)
         with pytest.raises(Died):
             house.run(execution)

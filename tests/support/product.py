@@ -72,11 +72,11 @@ def serve_trigger() -> None:
 
 def work() -> None:
     """The worker; crash points ``before-action`` (claimed), ``before-send`` (marked), ``before-outcome`` (answered)."""
-    from whenthen.engine import worker
+    from whenthen.engine import judging, performing
 
-    worker.prepare = _passing("before-action", worker.prepare)  # type: ignore[assignment]
-    worker.perform = _passing("before-send", worker.perform)  # type: ignore[assignment]
-    worker.attempt = _passing("before-outcome", worker.attempt)  # type: ignore[assignment]
+    performing.prepare = _passing("before-action", performing.prepare)  # type: ignore[assignment]
+    performing.perform = _passing("before-send", performing.perform)  # type: ignore[assignment]
+    judging.attempt = _passing("before-outcome", judging.attempt)  # type: ignore[assignment]
     runtime = make_runtime()
     seconds = float(os.environ.get("LEASE_SECONDS", "60"))
     pause, paused = runtime.settings.home / PAUSE, runtime.settings.home / f"{PAUSE}-{os.getpid()}"
@@ -92,6 +92,24 @@ def work() -> None:
                 if execution not in runtime.worker.run([execution], Deadline(seconds)):
                     runtime.wakeups.delete(received)
         time.sleep(0.02)
+
+
+def use_connection() -> None:
+    """A worker that does the one execution EXECUTION_ID when there is a file ``go``, with the stand-in of a vendor.
+
+    Crash point ``before-pair``: the vendor has given new tokens, and nothing is written.
+    """
+    from tests.support.authorizing import registered
+    from whenthen.engine.connections.refreshing import Refresher
+
+    Refresher._write = _passing("before-pair", Refresher._write)  # type: ignore[method-assign]
+    runtime = make_runtime()
+    worker = runtime.worker
+    (runtime.settings.home / f"ready-{os.getpid()}").touch()
+    while not (runtime.settings.home / "go").exists():
+        time.sleep(0.005)
+    with registered():
+        worker.run([os.environ["EXECUTION_ID"]], Deadline(60))
 
 
 def poll() -> None:
@@ -167,4 +185,12 @@ def tick() -> None:
 
 
 if __name__ == "__main__":
-    {"trigger": serve_trigger, "worker": work, "poller": poll, "closer": close, "ticker": tick}[sys.argv[1]]()
+    roles = {
+        "trigger": serve_trigger,
+        "worker": work,
+        "connected": use_connection,
+        "poller": poll,
+        "closer": close,
+        "ticker": tick,
+    }
+    roles[sys.argv[1]]()

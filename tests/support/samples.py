@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.support.owned import Kept
 from tests.support.sink import Reply, Sink
 from whenthen.services.contract import Action, Query, Service, Trigger
 from whenthen.services.registry import SERVICES
@@ -24,6 +25,7 @@ class Sample:
         before: answers by path, at first and for as long as nothing changes.
         after: answers by path that let something new be found.
         later: milliseconds from check to check.
+        owned: the owner's own data, which holds something new within `later`.
         takes_any_json: whether every JSON document is an answer of the source: a value that is missing is news.
     """
 
@@ -32,6 +34,7 @@ class Sample:
     before: Mapping[str, Reply] = field(default_factory=dict)
     after: Mapping[str, Reply] = field(default_factory=dict)
     later: int = 15 * 60_000
+    owned: Kept = field(default_factory=Kept)
     takes_any_json: bool = False
 
     def fields_at(self, url: str) -> dict[str, Any]:

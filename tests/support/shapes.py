@@ -13,7 +13,17 @@ from sqlglot.errors import ParseError
 
 from tests.support.catalogue import SCHEMA_STATEMENTS, STATEMENTS, example
 
-GROWING = ("trigger_events", "executions_", "probes", "execution_log_", "execution_details_", "slot_loads")
+GROWING = (
+    "trigger_events",
+    "executions_",
+    "probes",
+    "execution_log_",
+    "execution_details_",
+    "slot_loads",
+    "sheet_rows",
+    "digests",
+    "digest_entries",
+)
 """Tables, or the beginnings of their names, whose rows are not few."""
 
 _SCANNING_CLAUSES = {

@@ -24,7 +24,12 @@ MANAGED_POLICIES = {
 """What the transform attaches by itself: logs, network interfaces, and reading queues that feed a function."""
 
 POWERTOOLS_NAMES = {"POWERTOOLS_METRICS_NAMESPACE", "POWERTOOLS_SERVICE_NAME", "POWERTOOLS_LOG_LEVEL"}
-EVERYWHERE = {"ALOPEX_URL", "ALOPEX_API_KEY_SECRET", "WHENTHEN_WAKEUP_QUEUE_URL"} | POWERTOOLS_NAMES
+EVERYWHERE = {
+    "ALOPEX_URL",
+    "ALOPEX_API_KEY_SECRET",
+    "WHENTHEN_WAKEUP_QUEUE_URL",
+    "WHENTHEN_KMS_KEY_ID",
+} | POWERTOOLS_NAMES
 NEEDED = {
     "TriggerFunction": EVERYWHERE | {"WHENTHEN_INTAKE_QUEUE_URL", "WHENTHEN_CHECK_QUEUE_URL"},
     "WorkerFunction": EVERYWHERE | {"WHENTHEN_ALLOWED_NETWORKS"},
@@ -37,7 +42,8 @@ NEEDED = {
         "ALOPEX_HISTORY_URL",
         "WHENTHEN_COPY_DIR",
     },
-    "ConsoleFunction": EVERYWHERE | {"WHENTHEN_ALLOWED_NETWORKS", "WHENTHEN_WEATHER_URL", "ALOPEX_HISTORY_URL"},
+    "ConsoleFunction": EVERYWHERE
+    | {"WHENTHEN_ALLOWED_NETWORKS", "WHENTHEN_WEATHER_URL", "ALOPEX_HISTORY_URL", "WHENTHEN_PUBLIC_URL"},
 }
 
 
@@ -127,7 +133,7 @@ def _privileges(template: Template) -> Iterator[str]:
             for target in targets:
                 if "*" in target:
                     yield f"{name}: wildcard resource {target} for {action}"
-                elif action.startswith("sqs:") and target not in used:
+                elif action.startswith(("sqs:", "kms:")) and target not in used:
                     yield f"{name}: {action} on {target}, which {function} does not use"
                 elif action.startswith("secretsmanager:") and "${AlopexApiKeySecret}" not in target:
                     yield f"{name}: {action} on another secret, {target}"

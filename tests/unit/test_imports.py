@@ -11,6 +11,7 @@ HEAVY = {
     "boto3",
     "botocore.session",  # Powertools imports the empty package `botocore`, which costs nothing.
     "click",
+    "cryptography",
     "feedparser",
     "httpcore2",
     "httpx2",

@@ -16,8 +16,11 @@ from whenthen.net import Request
         ("https://example.org/?a=1;api_key=x", f"https://example.org/?a=1&api_key={MASK}"),
         ("https://example.org/?hunter2", f"https://example.org/?{MASK}={MASK}".replace(f"={MASK}", "=")),
         ("https://h.example/trigger/door/with/key/abc", f"https://h.example/trigger/door/with/key/{MASK}"),
+        ("http://home.example:8123/api/webhook/front_door", f"http://home.example:8123/api/webhook/{MASK}"),
         ("https://api.example/bot123:AAxx/sendMessage", f"https://api.example/bot{MASK}/sendMessage"),
         ("https://hooks.example/services/T0/B0/a1b2c3d4e5f6g7h8", f"https://hooks.example/services/T0/B0/{MASK}"),
+        ("https://hooks.example/services/T0/B0/abcdefgh", f"https://hooks.example/services/T0/B0/{MASK}"),
+        ("https://d.example/api/v10/webhooks/12/ab-c_d?wait=1", f"https://d.example/api/v10/webhooks/12/{MASK}?wait=1"),
         (
             "https://example.org/a-rather-long-and-readable-path/2",
             "https://example.org/a-rather-long-and-readable-path/2",

@@ -23,6 +23,8 @@ texts = st.text(st.characters(exclude_categories=["Cs"]))
         (Encoding.URL, "https://example.org/", "https%3A%2F%2Fexample.org%2F"),
         (Encoding.HEADER, "a\r\nSet-Cookie: x\0y\tz\x7f\x85", "a Set-Cookie: x y z "),
         (Encoding.HEADER, "café 日本", "café 日本"),
+        (Encoding.ADDRESS, "ada.l+x@example.org", "ada.l+x@example.org"),
+        (Encoding.ADDRESS, 'a@b.org, "X" <c@d.org>;\r\nBcc: (e)\\[f]', "a@b.org   X   c@d.org Bcc   e f "),
     ],
 )
 def test_text_is_written_for_its_document(encoding: Encoding, text: str, expected: str) -> None:

@@ -137,7 +137,9 @@ def test_g04_no_option_turns_the_check_off() -> None:
         "max_redirects",
         "resolve",
     }
-    assert set(inspect.signature(GuardedClient.send).parameters) == {"self", "request", "timeout_seconds"}
+    send, mail = (set(inspect.signature(method).parameters) for method in (GuardedClient.send, GuardedClient.mail))
+    assert send == {"self", "request", "timeout_seconds", "max_response_bytes"}
+    assert mail == {"self", "mail", "timeout_seconds"}
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])

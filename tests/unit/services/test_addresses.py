@@ -2,7 +2,7 @@
 
 import pytest
 
-from whenthen.services.addresses import web_address
+from whenthen.services.addresses import server_address, web_address
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,17 @@ def test_what_is_no_address_is_told(address: str, said: str) -> None:
     with pytest.raises(ValueError, match=r"^must ") as raised:
         web_address(address)
     assert said in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "server"),
+    [(" https://example.org/ ", "https://example.org"), ("http://[::1]:8080/a/b//", "http://[::1]:8080/a/b")],
+)
+def test_paths_can_be_added_to_a_server(address: str, server: str) -> None:
+    assert server_address(address) == server
+
+
+@pytest.mark.parametrize("address", ["https://example.org/?a=1", "https://example.org/#a", "example.org"])
+def test_what_is_no_server_is_told(address: str) -> None:
+    with pytest.raises(ValueError, match=r"^must "):
+        server_address(address)

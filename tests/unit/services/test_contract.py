@@ -14,11 +14,12 @@ from tests.support.samples import Sample, parts, samples, serve
 from tests.support.sink import Reply, Sink
 from whenthen.clock import to_datetime
 from whenthen.model.encoding import Encoding
+from whenthen.net import Answer
 from whenthen.services.checking import CheckFailed, Found, PolledFields
 from whenthen.services.contract import Action, Fields, Query, Service, Trigger
 from whenthen.services.documents import MAX_DOCUMENT_BYTES
 from whenthen.services.registry import SERVICES, find_action, find_query, find_trigger
-from whenthen.services.work import AddRow, Notify, Send, Steps, Task
+from whenthen.services.work import AddRow, Collect, Meaning, Notify, Reading, Send, Steps, Task
 
 SLUG = re.compile(r"[a-z][a-z0-9_]{0,63}")
 INGREDIENT = re.compile(r"[A-Z][A-Za-z0-9]*")
@@ -79,7 +80,13 @@ def sink() -> Iterator[Sink]:
 def checks_of(service: Service, trigger: Trigger, sample: Sample, sink: Sink) -> Checks:
     """Checks of a trigger whose source is the sink, which shows what it shows at first."""
     serve(sink, sample.before)
-    return Checks(service.slug, trigger.slug, sample.fields_at(sink.url), zone="Europe/Paris", service_url=sink.url)
+    return new_checks(service, trigger, sample, sink)
+
+
+def new_checks(service: Service, trigger: Trigger, sample: Sample, sink: Sink) -> Checks:
+    """Checks of a trigger, whatever the sink shows."""
+    fields = sample.fields_at(sink.url)
+    return Checks(service.slug, trigger.slug, fields, zone="Europe/Paris", service_url=sink.url, owned=sample.owned)
 
 
 def uniques(found: Found) -> set[str]:
@@ -214,7 +221,7 @@ def test_a_check_finds_what_is_new_and_nothing_twice(
         assert to_datetime(item.occurred_at)
     seen |= uniques(found)
     # Once more, and from the same position in another process: the same events.
-    again = Checks(service.slug, trigger.slug, sample.fields_at(sink.url), zone="Europe/Paris", service_url=sink.url)
+    again = new_checks(service, trigger, sample, sink)
     again.position = json.loads(json.dumps(first))
     assert {item.unique for item in again.check(NOW + sample.later).items} >= {item.unique for item in new}
     assert uniques(checks.check(NOW + sample.later)) <= seen
@@ -311,11 +318,43 @@ def test_preparing_does_nothing(
     fields: Fields = action.fields.model_validate(dict(sample.fields))
     task = Task(fields, "key", account=account, occurred_at=NOW)
     first, second = action.prepare(task), action.prepare(task)
-    assert isinstance(first, Send | Steps | Notify | AddRow)
+    assert isinstance(first, Send | Steps | Notify | AddRow | Collect)
     assert repr(first).partition("<function")[0] == repr(second).partition("<function")[0]
     if isinstance(first, Send | Steps):
         assert isinstance(second, Send | Steps)
         assert first.request == second.request
+
+
+def hostile_answers() -> Iterator[Answer]:
+    """What may come instead of what a target answers."""
+    for reply in HOSTILE.values():
+        headers = {name.lower(): value for name, value in reply.headers}
+        yield Answer(reply.status, headers, reply.body, "https://example.org/")
+
+
+@every_action
+def test_any_answer_to_an_action_is_read(service: Service, action: Action[Any], sample: Sample) -> None:
+    fields: Fields = action.fields.model_validate(sample.fields_at("https://example.org"))
+    work = action.prepare(Task(fields, "key", account=sample.account_of(action), occurred_at=NOW))
+    for answer in hostile_answers() if isinstance(work, Send) else ():
+        assert isinstance(work, Send)
+        reading = work.read(answer)
+        assert (reading.meaning is Meaning.SUCCEEDED) <= (200 <= answer.status < 300)
+        assert reading.meaning is Meaning.SUCCEEDED or len(reading.reason) > 10
+        assert "\x00" not in reading.reason
+        assert 0 <= reading.retry_after_seconds < 1e9
+
+
+@every_action
+def test_any_answer_to_the_test_of_a_connection_is_read(service: Service, action: Action[Any], sample: Sample) -> None:
+    account = sample.account_of(action)
+    connection = SERVICES[action.connects].connection if account else None
+    test = connection.test(account) if connection else None
+    for answer in hostile_answers() if test else ():
+        assert test is not None
+        found = test.read(answer)
+        assert found
+        assert not isinstance(found, Reading) or len(found.reason) > 10
 
 
 def test_every_trigger_is_sampled() -> None:

@@ -29,12 +29,20 @@ class FieldError(WhenthenError):
         super().__init__(f"{field}: {message}")
 
 
+class Refused(WhenthenError):
+    """Whoever asks has not shown that they may."""
+
+
 class NotFound(WhenthenError):
     """There is no such object."""
 
 
 class Stale(WhenthenError):
     """The object has changed since it was read."""
+
+
+class InUse(WhenthenError):
+    """The object is used by others; the message names them."""
 
 
 class TooLarge(WhenthenError):

@@ -56,6 +56,22 @@ class Settings(BaseModel):
         description="Path or URL of the database host's report; empty for `host.json` at `ALOPEX_URL`.",
     )
     home: Path = Field(Path(".whenthen"), alias="WHENTHEN_HOME", description="Folder of the local run.")
+    public_url: str = Field(
+        "",
+        alias="WHENTHEN_PUBLIC_URL",
+        description="URL at which browsers reach whenthen, for OAuth and buttons; empty for that of each request.",
+        pattern=r"^https?://[^\s?#]+$",
+    )
+    kms_key_id: str = Field(
+        "",
+        alias="WHENTHEN_KMS_KEY_ID",
+        description="KMS key that encrypts secrets; empty for the key file.",
+    )
+    secrets_key_file: Path | None = Field(
+        None,
+        alias="WHENTHEN_SECRETS_KEY_FILE",
+        description="File with the key that encrypts secrets; empty for `secrets.key` in `WHENTHEN_HOME`.",
+    )
     host: str = Field("127.0.0.1", alias="WHENTHEN_HOST", description="Address that the local run listens on.")
     port: int = Field(
         8000, alias="WHENTHEN_PORT", ge=0, le=65535, description="Port of the local run; 0 for any free one."
@@ -108,6 +124,11 @@ class Settings(BaseModel):
         description="Base URL of the weather service, an Open-Meteo server.",
         pattern=r"^https?://[^\s]+$",
     )
+
+    @property
+    def secrets_key_path(self) -> Path:
+        """Where the key file is."""
+        return self.secrets_key_file or self.home / "secrets.key"
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> "Settings":

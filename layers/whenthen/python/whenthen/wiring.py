@@ -17,9 +17,14 @@ from whenthen.store.meta import Trusted, require_ready
 
 if TYPE_CHECKING:
     from whenthen.engine.checks import Checks
+    from whenthen.engine.connections.accounts import Accounts
+    from whenthen.engine.connections.keeping import Connections
+    from whenthen.engine.connections.oauth import Authorizations
     from whenthen.engine.housekeeping import Housekeeping
     from whenthen.engine.worker import Worker
+    from whenthen.net import GuardedClient
     from whenthen.store.host import Host
+    from whenthen.vault import Keyring
 
 
 class Runtime:
@@ -113,8 +118,48 @@ class Runtime:
         return Intake(self._ready_database(self.settings.intake_timeout_seconds), self.wakeups)
 
     @cached_property
+    def keyring(self) -> "Keyring":
+        """Seals and opens secrets. Nothing is read before it is needed."""
+        from whenthen.vault import FileKeys, Keyring, KmsKeys
+
+        file_keys = FileKeys(self.settings.secrets_key_path)
+        if not self.settings.kms_key_id:
+            return Keyring(file_keys)
+        return Keyring(KmsKeys(self.settings.kms_key_id), file_keys)
+
+    @cached_property
+    def accounts(self) -> "Accounts":
+        """Opens connections. Raises as `database`."""
+        from whenthen.engine.connections.accounts import Accounts
+
+        return Accounts(self.database, self.keyring, self._make_client)
+
+    @cached_property
+    def connections(self) -> "Connections":
+        """Connections, as their owners deal with them. Raises as `database`."""
+        from whenthen.engine.connections.keeping import Connections
+
+        return Connections(self.database, self.keyring, self._make_client, self.accounts)
+
+    @cached_property
+    def authorizations(self) -> "Authorizations":
+        """Starts and finishes OAuth. Raises as `database`."""
+        from whenthen.engine.connections.oauth import Authorizations
+
+        return Authorizations(self.database, self.keyring, self._make_client, self.connections, self.accounts)
+
+    def _make_client(self) -> "GuardedClient":
+        from whenthen.net import GuardedClient
+
+        return GuardedClient(
+            allowed_networks=self.settings.allowed_networks,
+            timeout_seconds=self.settings.action_timeout_seconds,
+        )
+
+    @cached_property
     def worker(self) -> "Worker":
         """Does executions. Raises as `database`."""
+        from whenthen.engine.performing import Performer
         from whenthen.engine.worker import Worker
         from whenthen.net import GuardedClient
 
@@ -122,13 +167,19 @@ class Runtime:
             allowed_networks=self.settings.allowed_networks,
             timeout_seconds=self.settings.action_timeout_seconds,
         )
-        return Worker(self.database, self.wakeups, client, action_timeout_seconds=self.settings.action_timeout_seconds)
+        return Worker(
+            self.database,
+            self.wakeups,
+            Performer(self.database, client, self.accounts),
+            action_timeout_seconds=self.settings.action_timeout_seconds,
+        )
 
     @cached_property
     def checks(self) -> "Checks":
         """Checks triggers. Raises as `database`."""
         from whenthen.engine.checker import Checker
         from whenthen.engine.checks import Checks
+        from whenthen.engine.owned import StoredData
         from whenthen.engine.sources import Sources
         from whenthen.net import GuardedClient
         from whenthen.services.documents import MAX_DOCUMENT_BYTES
@@ -142,6 +193,8 @@ class Runtime:
             client,
             timeout_seconds=self.settings.check_timeout_seconds,
             service_urls={"weather": self.settings.weather_url},
+            owned=lambda owner_id: StoredData(self.database, owner_id),
+            accounts=lambda: self.accounts,
         )
         return Checks(self.database, lambda: self.check_orders, Checker(self.database, self.wakeups, sources))
 

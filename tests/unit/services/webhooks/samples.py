@@ -6,4 +6,5 @@ SAMPLES = {
     "event": Sample({"event": "door"}),
     "json_event": Sample({"event": "door"}),
     "make_web_request": Sample({"url": "https://example.org", "method": "POST", "body": "{}"}),
+    "web_request": Sample({"url": "https://example.org"}),
 }

@@ -2,13 +2,14 @@
 
 import json
 import secrets
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from itertools import batched
 from typing import Any
 
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine.checks import Checks
+from whenthen.engine.connections.referring import services_by_connection
 from whenthen.engine.identity import trigger_id
 from whenthen.engine.listening import catch_up, listen, make_trigger, stop_listening
 from whenthen.engine.validation import validate
@@ -16,6 +17,7 @@ from whenthen.errors import NotFound, Stale
 from whenthen.model.applet import Applet, TriggerRef
 from whenthen.services.zones import DEFAULT_ZONE
 from whenthen.store import applets as store
+from whenthen.store.applet_runs import forget_failures
 from whenthen.store.applets import AppletRow
 from whenthen.store.database import Database
 from whenthen.store.errors import Duplicate
@@ -74,7 +76,7 @@ def create(database: Database, owner_id: str, applet: Applet, *, checks: Checks 
     applet = _validate(database, owner_id, applet)
     applet_id = secrets.token_hex(_ID_BYTES)
     now = now_ms()
-    identity = trigger_id(owner_id, applet.trigger.service, applet.trigger.trigger, applet.trigger.fields)
+    identity = _identity(owner_id, applet.trigger)
     row = AppletRow(applet_id, owner_id, identity, applet.model_dump_json(), applet.enabled, 1, now, now, None)
 
     def unit() -> AppletRow:
@@ -123,7 +125,7 @@ def update(
     """
     known = parse(get(database, owner_id, applet_id)).trigger
     applet = _validate(database, owner_id, applet, known=known)
-    identity = trigger_id(owner_id, applet.trigger.service, applet.trigger.trigger, applet.trigger.fields)
+    identity = _identity(owner_id, applet.trigger)
 
     def change(row: AppletRow) -> AppletRow:
         return replace(
@@ -148,14 +150,29 @@ def delete(database: Database, owner_id: str, applet_id: str, *, seen_version: i
     _change(database, owner_id, applet_id, change, seen_version, None)
 
 
+def turn_off(database: Database, row: AppletRow, also: Callable[[Script], None]) -> None:
+    """Turn an applet off as it is in `row`, with what `also` adds to the same script. Raises as `update`."""
+
+    def change(row: AppletRow) -> AppletRow:
+        return replace(row, enabled=False, version=row.version + 1, updated_at=now_ms())
+
+    _change(database, row.owner_id, row.applet_id, change, row.version, None, also)
+
+
 def _change(
-    database: Database, owner_id: str, applet_id: str, change: Any, seen_version: int | None, checks: Checks | None
+    database: Database,
+    owner_id: str,
+    applet_id: str,
+    change: Callable[[AppletRow], AppletRow],
+    seen_version: int | None,
+    checks: Checks | None,
+    also: Callable[[Script], None] | None = None,
 ) -> AppletRow:
     def unit() -> AppletRow:
         old = get(database, owner_id, applet_id)
         if seen_version is not None and old.version != seen_version:
             raise Stale("The applet has changed since it was read.")
-        new: AppletRow = change(old)
+        new = change(old)
         beginning = None
         if new.deleted_at is None:
             make_trigger(database, new, parse(new), checks)
@@ -165,6 +182,10 @@ def _change(
         if new.trigger_id != old.trigger_id:
             stop_listening(database, script, old)
         listen(database, script, new, beginning, checks)
+        if new.enabled and not old.enabled:
+            forget_failures(script, applet_id)
+        if also is not None:
+            also(script)
         database.execute(script.sql)
         return new
 
@@ -172,9 +193,26 @@ def _change(
 
 
 def _validate(database: Database, owner_id: str, applet: Applet, *, known: TriggerRef | None = None) -> Applet:
-    return validate(applet, zone=find_zone(database, owner_id) or DEFAULT_ZONE, known=known)
+    return validate(
+        applet,
+        zone=find_zone(database, owner_id) or DEFAULT_ZONE,
+        connections=services_by_connection(database, owner_id, applet),
+        known=known,
+    )
+
+
+def _identity(owner_id: str, reference: TriggerRef) -> str:
+    return trigger_id(owner_id, reference.service, reference.trigger, reference.fields, reference.connection)
 
 
 def definition_json(applet: Applet) -> dict[str, Any]:
-    """Return the applet as plain JSON values."""
-    return dict(json.loads(applet.model_dump_json()))
+    """Return the applet as plain JSON values. What its parts don't have is left out of them."""
+    document: dict[str, Any] = json.loads(applet.model_dump_json())
+    document["trigger"] = _given(document["trigger"])
+    for parts in ("queries", "actions"):
+        document[parts] = [_given(part) for part in document[parts]]
+    return document
+
+
+def _given(part: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in part.items() if value is not None}

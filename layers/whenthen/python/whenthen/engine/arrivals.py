@@ -20,7 +20,7 @@ class Arrival:
     Parameters
     ----------
     key_hash:
-        Hash of the webhook key that it came with.
+        Hash of the webhook key that it came with; empty when it came through a connection.
     service, trigger, fields:
         The trigger that it sets off, without the owner.
     unique:
@@ -31,6 +31,9 @@ class Arrival:
         Epoch milliseconds.
     headers:
         The request's headers, lower-case, without credentials: the key may name one as the delivery id.
+    connection:
+        Id of the connection whose signature it bore, verified; empty when it came with a key. The trigger is one of
+        this connection.
     """
 
     key_hash: str
@@ -41,6 +44,8 @@ class Arrival:
     ingredients: Mapping[str, str]
     occurred_at: int
     headers: Mapping[str, str]
+    # With a default: what waited in a queue while whenthen was updated is read, too.
+    connection: str = ""
 
     def to_json(self) -> str:
         """Return the arrival as JSON text for the intake queue."""
@@ -60,6 +65,6 @@ class Arrival:
             arrival = cls(**json.loads(text))
         except TypeError as error:
             raise ValueError(f"not an arrival: {error}") from error
-        if not isinstance(arrival.key_hash, str) or not isinstance(arrival.unique, str):
-            raise ValueError("not an arrival: key_hash and unique must be text")
+        if not all(isinstance(text, str) for text in (arrival.key_hash, arrival.unique, arrival.connection)):
+            raise ValueError("not an arrival: key_hash, unique and connection must be text")
         return arrival

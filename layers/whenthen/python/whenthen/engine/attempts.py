@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
+from whenthen.engine.masking import MASK, masked
 from whenthen.net import Answer, Request
 
 EXCERPT_CHARACTERS = 1024
@@ -14,8 +15,6 @@ EXCERPT_CHARACTERS = 1024
 
 MAX_ATTEMPTS_BYTES = 64 * 1024
 """The most that all attempts of an execution take, bytes of ASCII JSON: ten executions fit one script."""
-
-MASK = "•••"
 
 _URL_CHARACTERS = 512
 _HEADER_CHARACTERS = 120
@@ -27,18 +26,23 @@ _SECRET_WORDS = (
 _SECRET_NAMES = {"code", "pass", "pin", "sig"}
 _NOT_SECRET = {"idempotency-key"}
 
-# A path segment of 16 characters or more with letters and digits, a bot's token, and what follows /key/.
+# A path segment of 16 characters or more with letters and digits, a bot's token, and what follows /key/ and
+# /api/webhook/.
 _PATH_SECRET = re.compile(
-    r"(?<=/)(?=[^/]*[0-9])(?=[^/]*[A-Za-z])[\w:%~+=-]{16,}(?=/|$)|(?<=/bot)[0-9]+:[^/]+|(?<=/key/)[^/]+", re.ASCII
+    r"(?<=/)(?=[^/]*[0-9])(?=[^/]*[A-Za-z])[\w:%~+=-]{16,}(?=/|$)|(?<=/bot)[0-9]+:[^/]+|(?<=/key/)[^/]+"
+    r"|(?<=/api/webhook/)[^/]+"
+    # Slack's and Discord's webhooks: their last part may be of letters alone.
+    r"|(?P<kept>/services/[^/]+/[^/]+/|/webhooks/[0-9]+/)[^/]+",
+    re.ASCII,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try of one action. Times are epoch milliseconds.
+    """One try of one action, or of one query. Times are epoch milliseconds.
 
-    `outcome` is succeeded, failed, unknown or retry. `request` and `answer` are what `describe_request` and
-    `describe_answer` say, or None.
+    `action` is its index among its `kind`, which is action or query. `outcome` is succeeded, failed, skipped, unknown
+    or retry. `request` and `answer` are what `describe_request` and `describe_answer` say, or None.
     """
 
     action: int
@@ -49,6 +53,7 @@ class Attempt:
     finished_at: int
     outcome: str
     reason: str
+    kind: str = "action"
     notes: tuple[str, ...] = ()
     request: dict[str, Any] | None = None
     answer: dict[str, Any] | None = None
@@ -76,25 +81,25 @@ def _size(attempt: dict[str, Any]) -> int:
     return len(json.dumps(attempt)) + 2
 
 
-def describe_request(request: Request) -> dict[str, Any]:
-    """Return a request as the owner may see it: secrets in headers and in the query are masked."""
+def describe_request(request: Request, secrets: Sequence[str] = ()) -> dict[str, Any]:
+    """Return a request as the owner may see it: `secrets`, and what by its name is one, are masked."""
     return {
         "method": request.method,
-        "url": _shortened(_masked_url(request.url), _URL_CHARACTERS),
+        "url": _shortened(_masked_url(masked(request.url, secrets)), _URL_CHARACTERS),
         "headers": {
-            name: MASK if _is_secret(name) else _shortened(value, _HEADER_CHARACTERS)
+            name: MASK if _is_secret(name) else _shortened(masked(value, secrets), _HEADER_CHARACTERS)
             for name, value in request.headers[:_HEADERS]
         },
-        "body": _excerpt(request.body or b""),
+        "body": _excerpt(request.body or b"", secrets),
     }
 
 
-def describe_answer(answer: Answer) -> dict[str, Any]:
-    """Return an answer as the owner may see it."""
+def describe_answer(answer: Answer, secrets: Sequence[str] = ()) -> dict[str, Any]:
+    """Return an answer as the owner may see it, without the `secrets`."""
     return {
         "status": answer.status,
-        "content_type": _shortened(answer.headers.get("content-type", ""), _HEADER_CHARACTERS),
-        "body": _excerpt(answer.body),
+        "content_type": _shortened(masked(answer.headers.get("content-type", ""), secrets), _HEADER_CHARACTERS),
+        "body": _excerpt(answer.body, secrets),
         "truncated": answer.truncated,
     }
 
@@ -113,17 +118,17 @@ def _masked_url(url: str) -> str:
         pairs = parse_qsl(parts.query.replace(";", "&"), keep_blank_values=True)
     except ValueError:
         return url.partition("?")[0]
-    path = _PATH_SECRET.sub(MASK, parts.path)
+    path = _PATH_SECRET.sub(lambda found: (found["kept"] or "") + MASK, parts.path)
     if not any(_is_secret(name) or not value for name, value in pairs):
         return parts._replace(path=path).geturl()
-    masked = [(name if value else MASK, MASK if _is_secret(name) else value) for name, value in pairs]
-    return parts._replace(path=path, query=urlencode(masked).replace(quote(MASK), MASK)).geturl()
+    shown = [(name if value else MASK, MASK if _is_secret(name) else value) for name, value in pairs]
+    return parts._replace(path=path, query=urlencode(shown).replace(quote(MASK), MASK)).geturl()
 
 
-def _excerpt(body: bytes) -> str:
+def _excerpt(body: bytes, secrets: Sequence[str]) -> str:
     # NUL can't be stored, and a target may answer anything.
     text = body[: EXCERPT_CHARACTERS * 4].decode("utf-8", "replace").replace("\x00", "\ufffd")
-    return _shortened(text, EXCERPT_CHARACTERS)
+    return _shortened(masked(text, secrets), EXCERPT_CHARACTERS)
 
 
 def _shortened(text: str, limit: int) -> str:

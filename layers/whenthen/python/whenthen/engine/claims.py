@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from whenthen.clock import Deadline, now_ms
-from whenthen.engine import watching
+from whenthen.engine import digests, watching
 from whenthen.engine.identity import parse_execution_id
 from whenthen.engine.runs import Run
 from whenthen.store import executions as store
+from whenthen.store.applet_runs import count_failure
 from whenthen.store.applets import AppletRow, read_applets
 from whenthen.store.database import Database
 from whenthen.store.errors import GuardFailed, MissingTable, ScriptTooLong
@@ -39,11 +40,15 @@ def lease_until(deadline: Deadline) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """What a worker has claimed, with what it needs, by id. Short ingredients stand in the execution."""
+    """What a worker has claimed, with what it needs, by id. Short ingredients stand in the execution.
+
+    The digests are those that the executions send, by their event's id; None for one that is lost.
+    """
 
     executions: dict[str, ExecutionRow]
     applets: dict[str, AppletRow]
     long_events: dict[str, EventRow]
+    digests: dict[str, digests.Collected | None]
 
 
 def claim(database: Database, wanted: list[str], token: str, deadline: Deadline) -> Claimed:
@@ -88,11 +93,14 @@ def claim(database: Database, wanted: list[str], token: str, deadline: Deadline)
     applet_ids = {row.applet_id for row in held.values()}
     event_ids = {parse_execution_id(row.execution_id).event_id for row in held.values() if not row.ingredients}
 
+    sending = {parse_execution_id(row.execution_id).event_id for row in held.values() if row.progress.digest}
+
     def read() -> Claimed:
         return Claimed(
             held,
             read_applets(database, applet_ids, timeout_seconds=deadline.left()) if applet_ids else {},
             read_events(database, event_ids, timeout_seconds=deadline.left()) if event_ids else {},
+            {digest: digests.close(database, digest, timeout_seconds=deadline.left()) for digest in sending},
         )
 
     return run_unit(read, deadline=deadline, repeatable=True)
@@ -134,6 +142,8 @@ def record(database: Database, outcomes: list[Outcome], messages: list[Message],
         for outcome in outcomes:
             if outcome.execution_id in ids:
                 store.record_outcome(script, outcome)
+                if outcome.state is State.FAILED:
+                    count_failure(script, parse_execution_id(outcome.execution_id).applet_id)
         # A late answer may come after `unknown`, in a slot that the sweep passes over by now.
         for slot in {claimed[o.execution_id][1] for o in outcomes if o.execution_id in ids and o.wake_at is not None}:
             if slot != store.WAITING:

@@ -7,7 +7,8 @@ received; and, until the database is rebuilt and old exports are deleted, the by
 import logging
 from contextlib import suppress
 
-from whenthen.engine import applets, keys
+from whenthen.engine import applets, keys, sheets
+from whenthen.engine.digests import erase_digests
 from whenthen.engine.retention import erase_payloads
 from whenthen.errors import NotFound
 from whenthen.model.applet import ActionRef, Applet, TriggerRef
@@ -20,6 +21,7 @@ from whenthen.store.executions import WAITING
 from whenthen.store.history import History
 from whenthen.store.keys import list_keys, list_users
 from whenthen.store.log import list_months
+from whenthen.store.phones import blank_phones
 from whenthen.store.slots import list_slots
 from whenthen.store.stats import delete_stats
 
@@ -34,7 +36,7 @@ _NOTHING = Applet(
 
 
 def request_erasure(database: Database, owner_id: str) -> None:
-    """Revoke the owner's keys, delete their applets, and ask for the rest to be erased.
+    """Revoke the owner's keys, delete their applets and connections, and ask for the rest to be erased.
 
     Raises
     ------
@@ -50,6 +52,7 @@ def request_erasure(database: Database, owner_id: str) -> None:
         keys.revoke(database, owner_id, key.key_hash)
     for row in list_applets(database, owner_id):
         applets.delete(database, owner_id, row.applet_id)
+    owners.forget_connections(database, owner_id)
 
 
 def erase_owners(history: History) -> list[str]:
@@ -70,6 +73,9 @@ def erase_owners(history: History) -> list[str]:
     done = []
     for owner_id in owners.list_erasures(history.hot):
         owners.blank_settings(history.hot, owner_id, _NOTHING)
+        sheets.empty_sheets(history.hot, owner_id)
+        blank_phones(history.hot, owner_id)
+        erase_digests(history.hot, owner_id)
         if _has_executions(history.hot, owner_id):
             continue
         for day in list_days(history.log):

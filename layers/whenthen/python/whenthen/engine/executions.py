@@ -1,19 +1,22 @@
 """One execution in detail, wherever it stands by now, and running it again."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine.activity import Item, of_log, of_row
 from whenthen.engine.attempts import bounded
 from whenthen.engine.identity import parse_execution_id
+from whenthen.engine.runs import STOPPED, fingerprint
 from whenthen.engine.wakeups import WAKE_GRACE_MS, send_wakeups
-from whenthen.errors import NotFound, Stale
+from whenthen.errors import FieldError, NotFound, Stale
+from whenthen.model.applet import Applet
 from whenthen.queues import Queue
+from whenthen.store.applets import find_applet
 from whenthen.store.errors import Duplicate, GuardFailed, MissingTable
 from whenthen.store.events import ERASED, find_event
-from whenthen.store.executions import WAITING, ExecutionRow, find_execution, put_back, read_executions, requeue
+from whenthen.store.executions import WAITING, ExecutionRow, State, find_execution, put_back, read_executions, requeue
 from whenthen.store.history import History
 from whenthen.store.log import LogRow, find_details, find_logged
 from whenthen.store.progress import Progress
@@ -29,12 +32,13 @@ _MOVING = "The execution is on its way to the history: try again in a minute."
 class Detail:
     """An execution in detail.
 
-    `ingredients` and `attempts` are empty when the payload has been erased (`is_erased`). `due_at`, epoch
-    milliseconds, is when it can be claimed next, or None.
+    `ingredients`, `answers` (the rows of its queries) and `attempts` are empty when the payload has been erased
+    (`is_erased`). `due_at`, epoch milliseconds, is when it can be claimed next, or None.
     """
 
     item: Item
     ingredients: dict[str, Any]
+    answers: tuple[list[dict[str, str]], ...]
     attempts: tuple[dict[str, Any], ...]
     due_at: int | None
     is_erased: bool
@@ -99,47 +103,55 @@ def get_execution(history: History, owner_id: str, execution_id: str) -> Detail:
     return Detail(
         item=of_row(found.row) if found.row else of_log(found.logged[-1]),
         ingredients=json.loads(ingredients),
+        answers=found.row.progress.answers if found.row else details[-1][1].answers if details else (),
         attempts=tuple(attempts),
         due_at=found.row.due_at if found.row else None,
         is_erased=not found.row and not details,
     )
 
 
-def rerun(history: History, wakeups: Queue, owner_id: str, execution_id: str) -> None:
-    """Run a finished execution again, from its first action, with the same idempotency keys.
+def rerun(history: History, wakeups: Queue, owner_id: str, execution_id: str, *, only_failed: bool = False) -> None:
+    """Run a finished execution again, with the same idempotency keys. It does not wait for the applet's cool-down.
+
+    Parameters
+    ----------
+    only_failed:
+        Run those actions alone that have not succeeded, without asking the queries and the filter again; otherwise
+        everything, from the beginning.
 
     Raises
     ------
     NotFound
         See `get_execution`.
     Stale
-        It has not finished, or its payload has been erased.
+        It has not finished, its payload has been erased, or the actions that failed are not known any more.
+    FieldError
+        No action has failed.
     """
 
     def unit() -> None:
         found = _find(history, owner_id, execution_id)
         if found.row is None:
-            _put_back(history, found.logged[-1])
+            _put_back(history, found.logged[-1], only_failed=only_failed)
         elif found.row.wake_at is not None:
             raise Stale("The execution has not finished.")
         else:
-            _requeue(history, found.row)
+            _requeue(history, found.row, only_failed=only_failed)
 
     run_unit(unit, deadline=Deadline(_TIMEOUT_SECONDS), repeatable=False)
     send_wakeups(wakeups, [execution_id])
 
 
-def _requeue(history: History, row: ExecutionRow) -> None:
+def _requeue(history: History, row: ExecutionRow, *, only_failed: bool) -> None:
     slot = parse_execution_id(row.execution_id).slot
     if row.place not in (slot, WAITING):
         raise Stale(_MOVING)
     now = now_ms()
     script = Script()
     before = row.progress
-    progress = Progress(
+    progress = replace(
+        _from_the_beginning(before) if not only_failed else _failed_actions(history, row.applet_id, before),
         attempts=bounded(before.attempts),
-        note=before.note,
-        trigger_service=before.trigger_service,
         # One that waits apart may be in the log by the time that this is written: then this is another run.
         run=before.run + (row.place == WAITING),
     )
@@ -158,13 +170,16 @@ def _requeue(history: History, row: ExecutionRow) -> None:
         raise Stale(_MOVING)
 
 
-def _put_back(history: History, last: LogRow) -> None:
+def _put_back(history: History, last: LogRow, *, only_failed: bool) -> None:
     """Queue an execution of the history again, as a run of its own."""
     event = find_event(history.hot, parse_execution_id(last.execution_id).event_id)
     details = find_details(history.log, last.execution_id)
     ingredients = next((copy for copy, _ in details if copy), "")
     if not ingredients and (event is None or event.ingredients == ERASED):
         raise Stale("The execution's payload has been erased, so it can't run again.")
+    before = details[-1][1] if details else Progress()
+    before = replace(before, note=last.note, trigger_service=last.trigger_service)
+    progress = _failed_actions(history, last.applet_id, before) if only_failed else _from_the_beginning(before)
     now = now_ms()
     script = Script()
     put_back(
@@ -176,9 +191,37 @@ def _put_back(history: History, last: LogRow) -> None:
         now=now,
         wake_at=now + WAKE_GRACE_MS,
         ingredients=ingredients,
-        progress=Progress(note=last.note, trigger_service=last.trigger_service, run=last.run + 1),
+        progress=replace(progress, run=last.run + 1),
     )
     try:
         history.hot.execute(script.sql)
     except Duplicate as error:
         raise Stale("The execution has not finished.") from error
+
+
+def _from_the_beginning(before: Progress) -> Progress:
+    return Progress(note=before.note, trigger_service=before.trigger_service, again=True, digest=before.digest)
+
+
+def _failed_actions(history: History, applet_id: str, before: Progress) -> Progress:
+    """Return the progress of a run of those actions that have not succeeded, with the answers of the run before."""
+    applet = find_applet(history.hot, applet_id)
+    if applet is None or applet.deleted_at is not None:
+        raise Stale("The applet was deleted.")
+    definition = Applet.model_validate_json(applet.definition)
+    if not before.passed:
+        raise FieldError("only_failed", "no action was run: run the whole execution again")
+    if before.actions != fingerprint(definition):
+        raise Stale("The applet's actions were changed since: run the whole execution again.")
+    last = {a["action"]: a for a in before.attempts if a.get("kind") != "query"}
+    # Of what an earlier run was about nothing but its own actions is known; the others had succeeded before.
+    wanted = range(len(definition.actions)) if before.only is None else before.only
+    only = tuple(index for index in wanted if index not in last or _is_to_do(last[index]))
+    if not only:
+        raise FieldError("only_failed", "no action has failed")
+    return replace(_from_the_beginning(before), actions=before.actions, answers=before.answers, passed=True, only=only)
+
+
+def _is_to_do(attempt: dict[str, Any]) -> bool:
+    """Whether the action's last attempt has left it undone: one that the target skipped on purpose is not."""
+    return attempt["outcome"] not in (State.SUCCEEDED, State.SKIPPED) or attempt.get("reason") == STOPPED

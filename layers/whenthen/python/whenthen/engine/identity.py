@@ -20,9 +20,18 @@ def canonical_json(fields: Mapping[str, Any]) -> str:
     return json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def trigger_id(owner_id: str, service: str, trigger: str, fields: Mapping[str, Any]) -> str:
-    """Return the identity of a trigger: applets of one owner with equal triggers share it (DESIGN.md 3)."""
-    return _hash(owner_id, service, trigger, json.dumps(fields, sort_keys=True))
+def trigger_id(
+    owner_id: str, service: str, trigger: str, fields: Mapping[str, Any], connection: str | None = None
+) -> str:
+    """Return the identity of a trigger: applets of one owner with equal triggers share it (DESIGN.md 3).
+
+    Parameters
+    ----------
+    connection:
+        The id of its connection, None when it has none.
+    """
+    parts = (owner_id, service, trigger, json.dumps(fields, sort_keys=True))
+    return _hash(*parts, connection) if connection else _hash(*parts)
 
 
 def event_id(trigger: str, unique: str) -> str:

@@ -16,7 +16,6 @@ from whenthen.queues import Queue
 from whenthen.store.database import Database
 from whenthen.store.errors import Conflict, Duplicate, GuardFailed, MissingTable, OutcomeUnknown
 from whenthen.store.events import EventRow, find_event, reserve_event
-from whenthen.store.keys import Key
 from whenthen.store.reservations import reserve_execution
 from whenthen.store.slots import open_slot, slot_at
 from whenthen.store.statements import Script
@@ -110,7 +109,7 @@ class Intake:
             return Reservation(None, (), duplicate=False)
         now = now_ms()
         slot = slot_at(now)
-        event = event_id(listening.trigger.trigger_id, delivery_id(arrival, listening.key))
+        event = event_id(listening.trigger.trigger_id, delivery_id(arrival, listening.delivery_id_header))
         executions = {applet: execution_id(slot, event, applet) for applet in listening.trigger.listeners}
         row = EventRow(
             event,
@@ -163,8 +162,7 @@ class Intake:
         return Reservation(event, first.execution_ids, duplicate=True)
 
 
-def delivery_id(arrival: Arrival, key: Key) -> str:
+def delivery_id(arrival: Arrival, header: str) -> str:
     """Return what makes the arrival unique: the header that the key's owner has named, or `arrival.unique`."""
-    header = (key.delivery_id_header or "").lower()
     named = arrival.headers.get(header, "").strip() if header else ""
     return f"{header}:{named}" if named else arrival.unique

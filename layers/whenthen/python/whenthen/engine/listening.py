@@ -30,7 +30,9 @@ def make_trigger(database: Database, row: AppletRow, applet: Applet, checks: Che
     """Make sure that the applet's trigger has a row. One without listeners does no harm."""
     reference = applet.trigger
     fields = canonical_json(reference.fields)
-    trigger = TriggerRow(row.trigger_id, row.owner_id, reference.service, reference.trigger, fields, (), 0)
+    trigger = TriggerRow(
+        row.trigger_id, row.owner_id, reference.service, reference.trigger, fields, (), 0, reference.connection
+    )
     script = Script()
     insert_trigger(script, trigger)
     definition = find_trigger(reference.service, reference.trigger)

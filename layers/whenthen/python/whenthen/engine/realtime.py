@@ -2,9 +2,13 @@
 
 import hmac
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from whenthen.clock import Deadline
+from whenthen.engine.connections.errors import ConnectionUnusable, RefreshFailed
 from whenthen.engine.listeners import UnknownKey
 from whenthen.engine.orders import LEASE_MS, new_claim, send_orders
 from whenthen.errors import FieldError
@@ -15,10 +19,14 @@ from whenthen.store.keys import find_key, hash_key
 from whenthen.store.statements import MAX_SELECTS, Script
 from whenthen.store.triggers import TriggerRow, list_triggers, read_triggers
 
+if TYPE_CHECKING:
+    from whenthen.engine.connections.accounts import Accounts
+
 MAX_ENTRIES = 1000
 """The most entries of a notification."""
 
 _PARTNER = "partner"
+_OPEN_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +67,20 @@ def read_notification(body: bytes) -> Notification:
     return Notification(tuple(identities), names_user)
 
 
-def notify(database: Database, orders: Queue, key: str, notification: Notification, now: int) -> int:
+def notify(
+    database: Database,
+    orders: Queue,
+    accounts: "Callable[[], Accounts]",
+    key: str,
+    notification: Notification,
+    now: int,
+) -> int:
     """Check at once what a notification names, and return how many triggers that are.
 
     Parameters
     ----------
+    accounts:
+        Returns what opens connections: a trigger's key may be its connection's.
     key:
         The partner's service key, which opens the triggers that carry it, or a webhook key, which opens all of its
         owner's. Only the second can name a user: their partner triggers are meant.
@@ -82,7 +99,7 @@ def notify(database: Database, orders: Queue, key: str, notification: Notificati
     for start in range(0, max(len(notification.trigger_ids), 1), MAX_SELECTS):
         if chunk := notification.trigger_ids[start : start + MAX_SELECTS]:
             rows = read_triggers(database, chunk).items()
-            opened |= {trigger_id for trigger_id, row in rows if row.owner_id == owner or _has_key(row, key)}
+            opened |= {trigger_id for trigger_id, row in rows if row.owner_id == owner or _has_key(row, key, accounts)}
         # Whose key opens nothing of the first hundred is not worth reading on for.
         if owner is None and not opened:
             raise UnknownKey
@@ -99,9 +116,18 @@ def _owner_of(database: Database, key: str) -> str | None:
     return found.owner_id if found is not None and found.kind == "webhook" and found.revoked_at is None else None
 
 
-def _has_key(row: TriggerRow, key: str) -> bool:
-    known = json.loads(row.fields).get("service_key") if row.service == _PARTNER else None
+def _has_key(row: TriggerRow, key: str, accounts: "Callable[[], Accounts]") -> bool:
+    known = _key_of(row, accounts) if row.service == _PARTNER else None
     return isinstance(known, str) and known != "" and hmac.compare_digest(known.encode(), key.encode())
+
+
+def _key_of(row: TriggerRow, accounts: "Callable[[], Accounts]") -> Any:
+    if row.connection is None:
+        return json.loads(row.fields).get("service_key")
+    with suppress(ConnectionUnusable, RefreshFailed):
+        account = accounts().open(row.owner_id, row.connection, _PARTNER, Deadline(_OPEN_SECONDS))
+        return account.fields.model_dump().get("service_key")
+    return None
 
 
 def _check(database: Database, orders: Queue, trigger_ids: Sequence[str], now: int) -> None:

@@ -7,6 +7,7 @@ import logging
 from datetime import UTC, datetime
 
 from whenthen.clock import to_datetime
+from whenthen.engine.digests import erase_sent
 from whenthen.engine.identity import parse_execution_id
 from whenthen.store.erasing import (
     DETAILS,
@@ -59,6 +60,8 @@ def erase_payloads(history: History, day: str, owner_id: str) -> None:
     needed = {parse_execution_id(execution).event_id for execution in list_waiting(history.hot, owner_id)}
     for ids in list_executions(history.log, day, owner_id):
         events = dict.fromkeys(parse_execution_id(execution).event_id for execution in ids)
-        blank_events(history.hot, [event for event in events if event not in needed])
+        expired = [event for event in events if event not in needed]
+        blank_events(history.hot, expired)
+        erase_sent(history.hot, expired)
     erase(history, DETAILS, day, owner_id)
     logger.info("an owner's payloads of %s were erased", day)

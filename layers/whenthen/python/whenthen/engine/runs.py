@@ -7,38 +7,45 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from whenthen.engine.attempts import bounded
-from whenthen.model.applet import ActionRef, Applet
-from whenthen.model.expressions import ExpressionError, evaluate_filter
+from whenthen.engine.attempts import Attempt, bounded
+from whenthen.model.applet import ActionRef, Applet, QueryRef, query_name
 from whenthen.services.zones import DEFAULT_ZONE
 from whenthen.store.applets import AppletRow
 from whenthen.store.events import ERASED, EventRow
 from whenthen.store.executions import ExecutionRow, Outcome, State
 from whenthen.store.progress import Progress
 
+STOPPED = "It was not run, because an action before it did not succeed."
+
 
 @dataclass(slots=True)
 class Run:
     """An execution in a worker's hands.
 
-    `step` is the action that is next, `tries` how often it has been tried, `attempts` all that was tried so far,
-    `note` and `rerun` (the progress's `run`) what the progress has kept, `place` where the row stands.
+    `event` are the trigger's ingredients. `step` is the action that is next, `tries` how often it (or the query that is
+    next) has been tried, `attempts` all that was tried so far, `kept` what else of the progress there is, `place` where
+    the row stands, `zone` the owner's.
     """
 
     execution_id: str
     owner_id: str
     claim: str
     applet: Applet
-    ingredients: dict[str, Any]
+    event: dict[str, Any]
+    occurred_at: int
     step: int
     tries: int
     attempts: list[dict[str, Any]]
-    occurred_at: int = 0
-    zone: str = DEFAULT_ZONE
-    note: str = ""
-    rerun: int = 0
+    kept: Progress
     place: str = ""
+    zone: str = DEFAULT_ZONE
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def ingredients(self) -> dict[str, Any]:
+        """The trigger's ingredients, and the rows of the queries that were answered so far."""
+        rows = {query_name(self.applet, index): rows for index, rows in enumerate(self.kept.answers)}
+        return {**self.event, **rows}
 
     @property
     def action(self) -> ActionRef:
@@ -46,14 +53,56 @@ class Run:
         return self.applet.actions[self.step]
 
     @property
+    def query(self) -> QueryRef | None:
+        """The query that is next, None when all are answered."""
+        index = len(self.kept.answers)
+        return self.applet.queries[index] if index < len(self.applet.queries) else None
+
+    @property
     def is_done(self) -> bool:
         """Whether no action is left."""
         return self.step >= len(self.applet.actions)
+
+    def answered(self, rows: list[dict[str, str]]) -> None:
+        """Keep the rows of the query that was next."""
+        self.kept = replace(self.kept, answers=(*self.kept.answers, rows))
+        self.tries = 0
+
+    def pass_on(self) -> None:
+        """Note that the execution has passed its filter and its cool-down."""
+        self.kept = replace(self.kept, passed=True)
+        self.skip_unwanted()
+
+    def wait(self, until: int) -> None:
+        """Note that the delay of the next action ends at `until`, epoch milliseconds."""
+        self.kept = replace(self.kept, delayed=self.step, waits_until=until)
 
     def next_action(self) -> None:
         """Go on to the next action."""
         self.step += 1
         self.tries = 0
+        self.skip_unwanted()
+
+    def stop(self, now: int) -> None:
+        """Leave out the actions that are left, and say so of each."""
+        while not self.is_done:
+            attempt = Attempt(
+                action=self.step,
+                service=self.action.service,
+                name=self.action.action,
+                number=0,
+                started_at=now,
+                finished_at=now,
+                outcome=State.SKIPPED,
+                reason=STOPPED,
+            )
+            self.attempts.append(attempt.as_dict())
+            self.next_action()
+
+    def skip_unwanted(self) -> None:
+        """Pass over actions that the owner does not want run again."""
+        while self.kept.only is not None and not self.is_done and self.step not in self.kept.only:
+            self.step += 1
 
     def outcome(
         self,
@@ -65,28 +114,30 @@ class Run:
         wake_at: int | None = None,
     ) -> Outcome:
         """Return what to write about the execution: it is final unless the sweep has to look again at `wake_at`."""
-        finished_at = now if wake_at is None else None
-        progress = Progress(
-            actions=fingerprint(self.applet),
+        progress = replace(
+            self.kept,
+            actions=self.kept.actions or fingerprint(self.applet),
             step=self.step,
             tries=self.tries,
+            deaths=0,
             reason=reason,
             attempts=bounded(self.attempts),
-            finished_at=finished_at,
-            note=self.note,
+            finished_at=now if wake_at is None else None,
             trigger_service=self.applet.trigger.service,
-            run=self.rerun,
         )
         return Outcome(self.execution_id, self.claim, state, progress, due_at, wake_at, self.place)
 
     def final_state(self) -> tuple[State, str]:
         """Return the state of an execution whose actions are all done: that of its worst action, and why."""
         # Of a rerun, the last attempt of each action counts; an action may have been removed since the first run.
-        last = {a["action"]: a for a in self.attempts if a["action"] < len(self.applet.actions)}
+        tried = [a for a in self.attempts if a.get("kind") != "query" and a["action"] < len(self.applet.actions)]
+        last = {a["action"]: a for a in tried}
         for state in (State.UNKNOWN, State.FAILED):
             for attempt in last.values():
                 if attempt["outcome"] == state:
                     return state, attempt["reason"]
+        if last and all(attempt["outcome"] == State.SKIPPED for attempt in last.values()):
+            return State.SKIPPED, next(iter(last.values()))["reason"]
         return State.SUCCEEDED, ""
 
 
@@ -113,44 +164,34 @@ def begin(execution: ExecutionRow, applet: AppletRow | None, event: EventRow | N
         definition = Applet.model_validate_json(applet.definition)
     except ValidationError as error:
         return State.FAILED, f"The applet can't be read: {error.errors()[0]['msg']}"
-    if execution.progress.actions not in ("", fingerprint(definition)):
+    progress = execution.progress
+    if progress.actions not in ("", fingerprint(definition)):
         return State.FAILED, "The applet's actions were changed while this execution was waiting; the rest was not run."
+    if not progress.passed and len(progress.answers) > len(definition.queries):
+        # Queries were removed while it waited for one of them.
+        progress = replace(progress, answers=())
     run = Run(
         execution_id=execution.execution_id,
         owner_id=execution.owner_id,
         claim=execution.claim,
         applet=definition,
-        ingredients=json.loads(ingredients),
-        step=execution.progress.step,
-        tries=execution.progress.tries,
-        attempts=list(execution.progress.attempts),
+        event=json.loads(ingredients),
         occurred_at=execution.occurred_at,
-        note=execution.progress.note,
-        rerun=execution.progress.run,
+        step=progress.step,
+        tries=progress.tries,
+        attempts=list(progress.attempts),
+        kept=progress,
         place=execution.place,
     )
-    # A run that has begun has passed its filter.
-    return (None if execution.progress.actions else _filtered(run)) or run
+    if progress.passed:
+        run.skip_unwanted()
+    return run
 
 
 def fingerprint(applet: Applet) -> str:
     """Return a short text that is equal for equal actions: an execution goes on only with those it has begun with."""
-    text = json.dumps([action.model_dump(mode="json") for action in applet.actions], sort_keys=True)
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-
-
-def _filtered(run: Run) -> tuple[State, str] | None:
-    if run.applet.filter is None:
-        return None
-    try:
-        result = evaluate_filter(run.applet.filter, run.ingredients)
-    except ExpressionError as error:
-        return State.FAILED, f"The filter could not be evaluated: {error}"
-    run.notes.extend(f"filter: {note}" for note in result.notes)
-    if result.passed:
-        return None
-    notes = f" ({'; '.join(result.notes)})" if result.notes else ""
-    return State.SKIPPED, f"The filter is false: {run.applet.filter}{notes}"
+    actions = [{"fields": {}, **action.model_dump(mode="json", exclude_defaults=True)} for action in applet.actions]
+    return hashlib.blake2b(json.dumps(actions, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
 def ended_early(execution: ExecutionRow, applet: AppletRow | None, state: State, reason: str, *, now: int) -> Outcome:

@@ -1,20 +1,27 @@
 """Asking a trigger's service what has happened, with every way of failing told in words."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
 from whenthen.clock import Deadline
+from whenthen.engine.connections.errors import ConnectionUnusable, RefreshFailed
 from whenthen.errors import WhenthenError
 from whenthen.net.messages import Answer, Request
-from whenthen.services.checking import DEFAULT_INTERVAL_MINUTES, Check, CheckFailed, Found, PolledFields
+from whenthen.services.checking import DEFAULT_INTERVAL_MINUTES, Check, CheckFailed, Found, PolledFields, Refused
 from whenthen.services.contract import Fields
+from whenthen.services.owned import Owned
 from whenthen.services.registry import find_trigger
+from whenthen.store.errors import StoreError
 from whenthen.store.triggers import TriggerRow
+
+if TYPE_CHECKING:
+    from whenthen.engine.connections.accounts import Accounts
 
 logger = logging.getLogger(__name__)
 
@@ -41,10 +48,24 @@ class Sources:
         The longest that one request may take.
     service_urls:
         Base URLs from the settings, by service.
+    owned:
+        Returns an owner's own data.
+    accounts:
+        Returns what opens connections.
     """
 
-    def __init__(self, client: Client, *, timeout_seconds: float, service_urls: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        client: Client,
+        *,
+        timeout_seconds: float,
+        service_urls: Mapping[str, str],
+        owned: Callable[[str], Owned],
+        accounts: "Callable[[], Accounts]",
+    ) -> None:
         self._client = client
+        self._owned = owned
+        self._accounts = accounts
         self._timeout_seconds = timeout_seconds
         self._service_urls = service_urls
 
@@ -62,6 +83,8 @@ class Sources:
         ------
         CheckFailed
             Whatever went wrong.
+        StoreError
+            The owner's own data, or the connection, can't be read now.
         """
         definition = find_trigger(trigger.service, trigger.trigger)
         if definition is None or definition.check is None:
@@ -77,10 +100,11 @@ class Sources:
             trigger_id=trigger.trigger_id,
             fetch=fetch,
             service_url=self._service_urls.get(trigger.service, "").rstrip("/"),
+            owned=self._owned(trigger.owner_id),
         )
         try:
-            found = definition.check(check)
-        except CheckFailed:
+            found = self._check(trigger, definition.check, definition.connects, check, deadline)
+        except (CheckFailed, StoreError):
             raise
         except WhenthenError as error:
             raise CheckFailed(str(error)) from error
@@ -90,6 +114,34 @@ class Sources:
             raise CheckFailed("The check failed for a reason of its own; whenthen's log has it.") from error
         if len(found.items) > MAX_ITEMS:
             raise CheckFailed(f"The source shows more than {MAX_ITEMS} items at once.")
+        return found
+
+    def _check(
+        self,
+        trigger: TriggerRow,
+        find: Callable[[Check[Any]], Found],
+        connects: str,
+        check: Check[Any],
+        deadline: Deadline,
+    ) -> Found:
+        """Do the check with the trigger's connection, and once more with new tokens if its own are refused."""
+        if trigger.connection is None:
+            return find(check)
+        try:
+            account = self._accounts().open(trigger.owner_id, trigger.connection, connects, deadline)
+            try:
+                found = find(replace(check, account=account.fields))
+            except Refused as error:
+                renewed = self._accounts().refused(account, str(error), deadline)
+                if renewed is None:
+                    raise
+                account = renewed
+                found = find(replace(check, account=account.fields))
+        except ConnectionUnusable as error:
+            raise CheckFailed(str(error)) from error
+        except RefreshFailed as error:
+            raise CheckFailed(str(error), temporary=True) from error
+        self._accounts().worked(account)
         return found
 
     def host(self, trigger: TriggerRow) -> str:

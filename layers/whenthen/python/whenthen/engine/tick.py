@@ -9,6 +9,7 @@ from whenthen.engine.arrivals import Arrival
 from whenthen.engine.checks import Checks
 from whenthen.engine.closer import close_slots
 from whenthen.engine.erasure import erase_owners
+from whenthen.engine.failing import turn_off_failing
 from whenthen.engine.housekeeping import Housekeeping
 from whenthen.engine.intake import Intake
 from whenthen.engine.listeners import UnknownKey
@@ -61,7 +62,7 @@ def tick(
     now: int,
     deadline: Deadline,
 ) -> TickReport:
-    """Open the next slot, check what is due, sweep, close old slots, take in what waits in the intake queue.
+    """Open the next slot, check what is due, sweep, turn off what fails, close old slots, drain the intake queue.
 
     Before all that, look after the hosts. Ticks may repeat, overlap and come late.
 
@@ -130,12 +131,18 @@ def tick(
     def settling() -> None:
         settle_slots(database, past)
 
+    def reviewing() -> None:
+        turn_off_failing(history, Deadline(deadline.left() / 2))
+
     def trimming() -> None:
         trim(database)
 
     # One that fails does not keep the others from their turn. Keeping is first: what the hosts say matters most when
     # nothing else works. Draining is last: it may take all that is left.
-    for stage in (keeping, opening, checking, sweeping, settling, closing, trimming, erasing, measuring, draining):
+    stages = (
+        keeping, opening, checking, sweeping, settling, reviewing, closing, trimming, erasing, measuring, draining
+    )  # fmt: skip
+    for stage in stages:
         try:
             stage()
         except WhenthenError as error:

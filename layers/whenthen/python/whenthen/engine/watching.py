@@ -50,7 +50,8 @@ def arrival(arrived: Arrival) -> dict[str, Any]:
 
     Its event's id is not known before the database has said whose key it came with.
     """
-    named = (arrived.key_hash, arrived.service, arrived.trigger, canonical_json(arrived.fields), arrived.unique)
+    sender = arrived.key_hash or arrived.connection
+    named = (sender, arrived.service, arrived.trigger, canonical_json(arrived.fields), arrived.unique)
     return {"arrival_id": hashlib.blake2b(json.dumps(named).encode(), digest_size=16).hexdigest()}
 
 
@@ -78,7 +79,7 @@ def events_found(trigger_id: str, execution_ids: Collection[str]) -> None:
         logger.info("a check found an event", extra=event(event_id) | {"trigger_id": trigger_id})
 
 
-def first_action_begins(row: ExecutionRow, run: "Run") -> None:
+def first_action_begins(run: "Run") -> None:
     """Measure how long after its event an execution gets to its first action, for events whose instant we know.
 
     That is what arrives, and what the clock sets off. How late an item of a polled source is found depends on the
@@ -90,8 +91,8 @@ def first_action_begins(row: ExecutionRow, run: "Run") -> None:
     trigger = find_trigger(run.applet.trigger.service, run.applet.trigger.trigger)
     is_ours = trigger is not None and (trigger.check is None or trigger.offline)
     # Known since the first run: what is run again has no lag.
-    if is_ours and not row.progress.trigger_service:
-        measure(Metric.EVENT_TO_ACTION, max(now_ms() - row.occurred_at, 0))
+    if is_ours and not run.kept.trigger_service:
+        measure(Metric.EVENT_TO_ACTION, max(now_ms() - run.occurred_at, 0))
 
 
 def action_tried(run: "Run", verdict: "Verdict") -> None:
@@ -106,12 +107,18 @@ def action_tried(run: "Run", verdict: "Verdict") -> None:
     )
 
 
+def query_asked(run: "Run", verdict: "Verdict") -> None:
+    """Log how a query of the run went."""
+    if (query := run.query) is not None:
+        logger.info("query %s.%s: %s", query.service, query.query, verdict, extra=execution(run.execution_id))
+
+
 def outcomes_recorded(outcomes: Iterable[Outcome], held: Collection[str]) -> None:
     """Count and log what became of executions, after it was written; of those that were still `held`."""
     for outcome in outcomes:
         if outcome.execution_id not in held:
             continue
-        if outcome.state is State.WAITING:
+        if outcome.state is State.WAITING and outcome.progress.tries:
             count(Metric.RETRIED)
         elif outcome.state in EXECUTED:
             execution_ended(outcome.execution_id, outcome.state)

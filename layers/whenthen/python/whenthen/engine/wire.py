@@ -1,23 +1,28 @@
 """What happens on the wire while work is done, told so that the retry policy and the owner understand it."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine.retry import NeverSent, Result, Unanswered
 from whenthen.errors import FieldError
-from whenthen.net import Answer, GuardedClient, NetError, NoAnswer, NotSent, RedirectRefused, Request
-from whenthen.services.work import Meaning, Reading, Send, Steps
+from whenthen.net import Answer, GuardedClient, Mail, MailAnswer, NetError, NoAnswer, NotSent, RedirectRefused, Request
+from whenthen.services.work import Ask, Meaning, Reading, Row, Send, Steps, Wire
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What happened on the wire. `started_at` is in epoch milliseconds, `request` the last one that was tried."""
+    """What happened on the wire. `started_at` is in epoch milliseconds, `request` the last one that was tried.
+
+    `secrets` are those of the connection, which nobody is to see.
+    """
 
     result: Result
     reason: str
     started_at: int
     request: Request | None = None
     answer: Answer | None = None
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 class _Recorder:
@@ -30,10 +35,12 @@ class _Recorder:
         self.answer: Answer | None = None
         self.is_lost = False
 
-    def send(self, request: Request, *, repeatable: bool = True) -> Answer:
+    def send(self, request: Request, *, repeatable: bool = True, max_response_bytes: int | None = None) -> Answer:
         self.request, self.answer = request, None
         try:
-            self.answer = self._client.send(request, timeout_seconds=self._deadline.left())
+            self.answer = self._client.send(
+                request, timeout_seconds=self._deadline.left(), max_response_bytes=max_response_bytes
+            )
         except NotSent:
             raise
         except RedirectRefused:
@@ -42,6 +49,17 @@ class _Recorder:
             self.is_lost = self.is_lost or not repeatable
             raise
         return self.answer
+
+    def mail(self, mail: Mail) -> MailAnswer:
+        place = f"smtp://{mail.host}:{mail.port}"
+        self.request, self.answer = Request("MAIL", place, body=mail.content), None
+        try:
+            answer = self._client.mail(mail, timeout_seconds=self._deadline.left())
+        except NoAnswer:
+            self.is_lost = True
+            raise
+        self.answer = Answer(answer.code, {}, answer.said.encode(), place)
+        return answer
 
 
 def perform(client: GuardedClient, work: Send | Steps, *, timeout_seconds: float) -> Sent:
@@ -52,13 +70,34 @@ def perform(client: GuardedClient, work: Send | Steps, *, timeout_seconds: float
     timeout_seconds:
         Time for all requests together.
     """
+
+    def run(wire: Wire) -> Reading:
+        if isinstance(work, Send):
+            return work.read(wire.send(work.request, repeatable=work.repeatable))
+        return work.run(wire)
+
+    return _perform(client, run, timeout_seconds)
+
+
+def ask(client: GuardedClient, work: Ask, *, timeout_seconds: float) -> tuple[Sent, list[Row]]:
+    """Ask a query and return what happened and its rows; none when it failed. Parameters as of `perform`."""
+    rows: list[Row] = []
+
+    def run(wire: Wire) -> Reading:
+        read = work.read(wire.send(work.request))
+        if isinstance(read, Reading):
+            return read
+        rows.extend(read)
+        return Reading(Meaning.SUCCEEDED)
+
+    return _perform(client, run, timeout_seconds), rows
+
+
+def _perform(client: GuardedClient, run: Callable[[Wire], Reading], timeout_seconds: float) -> Sent:
     started_at = now_ms()
     wire = _Recorder(client, Deadline(timeout_seconds))
     try:
-        if isinstance(work, Send):
-            reading = work.read(wire.send(work.request, repeatable=work.repeatable))
-        else:
-            reading = work.run(wire)
+        reading = run(wire)
         result: Result = reading
         reason = reading.reason
     except NotSent as error:

@@ -5,7 +5,6 @@ Before a request that can't be repeated leaves, the row says so (`sending`), so 
 """
 
 import logging
-import random
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
@@ -13,18 +12,21 @@ import uuid_utils
 
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine import claims, watching
-from whenthen.engine.actions import Prepared, attempt, prepare
+from whenthen.engine.asking import ask_queries
 from whenthen.engine.claims import Claimed
-from whenthen.engine.identity import idempotency_key, parse_execution_id
-from whenthen.engine.retry import Unanswered, Verdict, decide
+from whenthen.engine.digests import begin_digest
+from whenthen.engine.gates import cooled_down, filtered
+from whenthen.engine.identity import parse_execution_id
+from whenthen.engine.judging import judge, message_of, set_delay, wait_for_host
+from whenthen.engine.performing import Performer, Ready, refused
 from whenthen.engine.runs import Run, begin, ended_early
 from whenthen.engine.wakeups import WAKE_GRACE_MS, send_wakeups
-from whenthen.engine.wire import Sent, perform
+from whenthen.engine.wire import Sent
+from whenthen.engine.zones import OwnerZones
 from whenthen.errors import FieldError
-from whenthen.net import GuardedClient
 from whenthen.queues import Queue
 from whenthen.queues.base import MAX_DELAY_SECONDS
-from whenthen.services.work import Notify, Send, Steps
+from whenthen.services.work import Send, Steps, Work
 from whenthen.store.database import Database
 from whenthen.store.errors import MissingTable, StoreError
 from whenthen.store.executions import Outcome, State
@@ -40,7 +42,6 @@ RESERVE_SECONDS = 5.0
 
 _SHORTEST_SECONDS = 1.0
 _TOGETHER_SECONDS = 0.005
-_LEASE_STEP_MS = 10
 
 
 class Worker:
@@ -48,19 +49,20 @@ class Worker:
 
     Parameters
     ----------
-    database, wakeups, client:
+    database, wakeups, performer:
         What it works with.
     action_timeout_seconds:
-        The longest that one request may take.
+        The longest that one action may take.
     """
 
     def __init__(
-        self, database: Database, wakeups: Queue, client: GuardedClient, *, action_timeout_seconds: float
+        self, database: Database, wakeups: Queue, performer: Performer, *, action_timeout_seconds: float
     ) -> None:
         self._database = database
         self._wakeups = wakeups
-        self._client = client
+        self._performer = performer
         self._action_timeout = action_timeout_seconds
+        self._zones = OwnerZones(database)
         self._pool = ThreadPoolExecutor(BATCH, thread_name_prefix="action")
 
     def close(self) -> None:
@@ -92,7 +94,7 @@ class Worker:
             logger.warning("could not claim %d executions: %s", len(wanted), error, extra=watching.executions(wanted))
             return set(wanted)
         try:
-            self._do(self._begin(claimed, deadline), deadline)
+            self._do(self._pass(self._ask(self._begin(claimed, deadline), deadline), deadline), deadline)
         except StoreError as error:
             # Their leases run out and the sweep finds them.
             logger.error("outcomes could not be recorded: %s", error, extra=watching.executions(wanted))
@@ -100,24 +102,60 @@ class Worker:
         return set()
 
     def _begin(self, claimed: Claimed, deadline: Deadline) -> list[Run]:
-        """Return the runs of what was claimed, after recording what ends before its first action."""
+        """Return the runs of what was claimed, after recording what ends before its first query."""
         runs: list[Run] = []
         ended: list[Outcome] = []
         for execution in claimed.executions.values():
+            applet = claimed.applets.get(execution.applet_id)
             event_id = parse_execution_id(execution.execution_id).event_id
             try:
-                begun = begin(execution, claimed.applets.get(execution.applet_id), claimed.long_events.get(event_id))
+                if execution.progress.digest:
+                    begun = begin_digest(execution, claimed.digests[event_id])
+                else:
+                    begun = begin(execution, applet, claimed.long_events.get(event_id))
             except Exception:
                 logger.exception("could not be begun", extra=watching.execution(execution.execution_id))
                 begun = State.FAILED, "Something unforeseen went wrong before anything was sent; the log says what."
             if isinstance(begun, Run):
-                watching.first_action_begins(execution, begun)
+                begun.zone = self._zones.find(begun.owner_id)
                 runs.append(begun)
             else:
-                applet = claimed.applets.get(execution.applet_id)
                 ended.append(ended_early(execution, applet, *begun, now=now_ms()))
         self._record(ended, [], deadline)
         return runs
+
+    def _ask(self, runs: list[Run], deadline: Deadline) -> list[Run]:
+        """Ask the queries of those runs that have not passed their filter yet; return those that have all answers."""
+        asking = {
+            run.execution_id: self._pool.submit(
+                ask_queries,
+                self._performer,
+                run,
+                self._action_timeout,
+                lambda: deadline.left() - RESERVE_SECONDS,
+            )
+            for run in runs
+            if not run.kept.passed and run.query is not None
+        }
+        ended = [outcome for future in asking.values() if (outcome := future.result()) is not None]
+        self._record(ended, [], deadline)
+        gone = {outcome.execution_id for outcome in ended}
+        return [run for run in runs if run.execution_id not in gone]
+
+    def _pass(self, runs: list[Run], deadline: Deadline) -> list[Run]:
+        """Return those runs that their applets' filters and cool-downs let through, after recording the others."""
+        new = [run for run in runs if not run.kept.passed]
+        ends = {run.execution_id: end for run in new if (end := filtered(run)) is not None}
+        cooling = cooled_down(self._database, [run for run in new if run.execution_id not in ends], deadline)
+        ends |= {execution_id: (State.SKIPPED, reason) for execution_id, reason in cooling.items()}
+        for run in new:
+            if run.execution_id not in ends:
+                watching.first_action_begins(run)
+                run.pass_on()
+        now = now_ms()
+        ended = [run.outcome(*ends[run.execution_id], now=now) for run in new if run.execution_id in ends]
+        self._record(ended, [], deadline)
+        return [run for run in runs if run.execution_id not in ends]
 
     def _do(self, runs: list[Run], deadline: Deadline) -> None:
         """Do the next action of every run, together, until none is left."""
@@ -125,23 +163,50 @@ class Worker:
             if deadline.left() < RESERVE_SECONDS + _SHORTEST_SECONDS:
                 self._give_back(runs, deadline)
                 return
-            ready: list[tuple[Run, Prepared]] = []
-            going_on: list[Run] = []
-            failed: list[Outcome] = []
+            outcomes: list[Outcome] = []
+            due: list[Run] = []
             for run in runs:
-                run.tries += 1
-                prepared = self._prepare(run)
-                if isinstance(prepared, Prepared):
+                try:
+                    waiting = set_delay(run)
+                except FieldError as error:
+                    run.tries += 1
+                    waiting = judge(run, None, refused(str(error)), deadline)
+                if waiting is None:
+                    due.append(run)
+                else:
+                    outcomes.append(waiting)
+            ready: list[tuple[Run, Ready[Work]]] = []
+            for run, prepared in self._prepare(due, deadline):
+                if isinstance(prepared, Sent):
+                    outcomes.append(judge(run, None, prepared, deadline))
+                elif (until := self._performer.left_alone_until(prepared)) is not None:
+                    outcomes.append(wait_for_host(run, until))
+                else:
                     ready.append((run, prepared))
-                    continue
-                failed.append(self._after(run, None, Verdict.FAILED, prepared, deadline))
-                if not run.is_done:
-                    going_on.append(run)
-            held = self._record(failed, [], deadline)
-            going_on = [run for run in going_on if run.execution_id in held]
+            held = self._record(outcomes, [], deadline)
+            going_on = _unfinished(runs, outcomes, held)
             runs = going_on + self._do_ready(ready, deadline)
 
-    def _do_ready(self, ready: list[tuple[Run, Prepared]], deadline: Deadline) -> list[Run]:
+    def _prepare(self, runs: list[Run], deadline: Deadline) -> list[tuple[Run, Ready[Work] | Sent]]:
+        """Prepare the runs' next actions. Those with a connection may have to wait for new tokens, so side by side."""
+        for run in runs:
+            run.tries += 1
+        waiting = {
+            run.execution_id: self._pool.submit(self._performer.prepare, run, deadline)
+            for run in runs
+            if run.action.connection is not None
+        }
+        return [
+            (
+                run,
+                waiting[run.execution_id].result()
+                if run.execution_id in waiting
+                else self._performer.prepare(run, deadline),
+            )
+            for run in runs
+        ]
+
+    def _do_ready(self, ready: list[tuple[Run, Ready[Work]]], deadline: Deadline) -> list[Run]:
         """Do prepared work and return the runs that have another action to do now."""
         unrepeatable = [run for run, prepared in ready if _is_unrepeatable(prepared)]
         lost = {run.execution_id for run in unrepeatable} - claims.mark_sending(self._database, unrepeatable, deadline)
@@ -153,10 +218,10 @@ class Worker:
             self._give_back([run for run, _ in ready if run.execution_id not in lost], deadline)
             return []
         timeout = min(self._action_timeout, left)
-        pending: dict[Future[Sent | None], tuple[Run, Prepared]] = {}
+        pending: dict[Future[Sent], tuple[Run, Ready[Work]]] = {}
         for run, prepared in ready:
             if run.execution_id not in lost:
-                pending[self._pool.submit(self._work, run, prepared, timeout)] = (run, prepared)
+                pending[self._pool.submit(self._performer.do, run, prepared, timeout)] = (run, prepared)
         going_on: list[Run] = []
         failure: StoreError | None = None
         while pending:
@@ -165,96 +230,22 @@ class Worker:
             done = done or wait(pending, return_when=FIRST_COMPLETED).done
             outcomes: list[Outcome] = []
             messages: list[Message] = []
-            unfinished: list[Run] = []
+            runs: list[Run] = []
             for future in done:
                 run, prepared = pending.pop(future)
-                outcomes.append(self._judge(run, prepared, future.result(), messages, deadline))
-                if outcomes[-1].state is State.RUNNING:
-                    unfinished.append(run)
+                runs.append(run)
+                messages += message_of(run, prepared.prepared)
+                outcomes.append(judge(run, prepared.prepared, future.result(), deadline))
             try:
                 held = self._record(outcomes, messages, deadline)
             except StoreError as error:
                 # Those on the wire are still recorded if they can be.
                 failure = error
                 continue
-            going_on += [run for run in unfinished if run.execution_id in held]
+            going_on += _unfinished(runs, outcomes, held)
         if failure is not None:
             raise failure
         return going_on
-
-    @staticmethod
-    def _prepare(run: Run) -> Prepared | str:
-        """Return the run's next action ready to be done, or why it can't be done."""
-        try:
-            return prepare(run)
-        except FieldError as error:
-            return str(error)
-        except Exception:
-            # A fault of one service must not end its neighbours in the batch.
-            logger.exception("could not be prepared", extra=watching.execution(run.execution_id))
-            return "Something unforeseen went wrong before anything was sent; the log says what."
-
-    def _work(self, run: Run, prepared: Prepared, timeout: float) -> Sent | None:
-        work = prepared.work
-        if not isinstance(work, Send | Steps):
-            return None
-        try:
-            return perform(self._client, work, timeout_seconds=timeout)
-        except Exception:
-            logger.exception("a request ended unforeseen", extra=watching.execution(run.execution_id))
-            reason = "Something unforeseen went wrong while the request was sent; the log says what."
-            return Sent(Unanswered(repeatable=work.repeatable), reason, now_ms())
-
-    def _judge(
-        self, run: Run, prepared: Prepared, sent: Sent | None, messages: list[Message], deadline: Deadline
-    ) -> Outcome:
-        """Return what to record after the run's action has been done, and collect its message."""
-        if isinstance(prepared.work, Notify):
-            messages.append(self._message(run, prepared.work))
-        if sent is None:
-            return self._after(run, prepared, Verdict.SUCCEEDED, "", deadline)
-        now = now_ms()
-        decision = decide(sent.result, tries=run.tries, chance=random.random())  # noqa: S311
-        if decision.verdict is not Verdict.RETRY:
-            return self._after(run, prepared, decision.verdict, sent.reason, deadline, sent)
-        watching.action_tried(run, Verdict.RETRY)
-        run.attempts.append(attempt(run, prepared, Verdict.RETRY, sent.reason, sent).as_dict())
-        due_at = now + round(decision.delay_seconds * 1000)
-        return run.outcome(State.WAITING, sent.reason, now=now, due_at=due_at, wake_at=due_at + WAKE_GRACE_MS)
-
-    def _after(
-        self,
-        run: Run,
-        prepared: Prepared | None,
-        verdict: Verdict,
-        reason: str,
-        deadline: Deadline,
-        sent: Sent | None = None,
-    ) -> Outcome:
-        """Note that the run's action has ended and go on to the next one."""
-        watching.action_tried(run, verdict)
-        run.attempts.append(attempt(run, prepared, verdict, reason, sent).as_dict())
-        run.next_action()
-        if not run.is_done:
-            # Never the same instant twice: the sweep tells by it that the row has changed since it was read.
-            wake_at = claims.lease_until(deadline) + run.step * _LEASE_STEP_MS
-            return run.outcome(State.RUNNING, now=now_ms(), wake_at=wake_at)
-        state, why = run.final_state()
-        return run.outcome(state, why, now=now_ms())
-
-    @staticmethod
-    def _message(run: Run, work: Notify) -> Message:
-        parts = parse_execution_id(run.execution_id)
-        return Message(
-            message_id=idempotency_key(run.execution_id, run.step),
-            owner_id=run.owner_id,
-            applet_id=parts.applet_id,
-            execution_id=run.execution_id,
-            created_at=now_ms(),
-            title=work.title or run.applet.name,
-            body=work.body,
-            link=work.link,
-        )
 
     def _give_back(self, runs: list[Run], deadline: Deadline) -> None:
         """Return executions to the queue: there is no time left to do them."""
@@ -274,5 +265,12 @@ class Worker:
         return held
 
 
-def _is_unrepeatable(prepared: Prepared) -> bool:
-    return isinstance(prepared.work, Send | Steps) and not prepared.work.repeatable
+def _unfinished(runs: list[Run], outcomes: list[Outcome], held: set[str]) -> list[Run]:
+    """Return the runs that have another action to do now."""
+    running = {outcome.execution_id for outcome in outcomes if outcome.state is State.RUNNING} & held
+    return [run for run in runs if run.execution_id in running]
+
+
+def _is_unrepeatable(ready: Ready[Work]) -> bool:
+    work = ready.prepared.work
+    return isinstance(work, Send | Steps) and not work.repeatable

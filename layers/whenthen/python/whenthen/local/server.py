@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 
 from whenthen.errors import NotConfigured
 from whenthen.local.loops import Loops
-from whenthen.local.setup import DEMO_EVENT, Credentials, make_credentials, make_owner
+from whenthen.local.setup import DEMO_EVENT, Credentials, make_credentials, make_owner, make_secrets_key
 from whenthen.queues.directory import DirectoryQueue
 from whenthen.queues.memory import MemoryQueue
 from whenthen.settings import Settings
@@ -50,6 +50,7 @@ def run(settings: Settings) -> None:
                 migrate(log)
                 prove_single_flight(log)
         make_owner(database)
+        make_secrets_key(database, settings)
         _serve(settings, database, listener)
     finally:
         database.close()

@@ -1,6 +1,7 @@
 """First run: the owner, keys, a demo applet and the credentials file."""
 
 import json
+import logging
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,9 +11,14 @@ from tzlocal import get_localzone_name
 from whenthen.engine import applets, keys
 from whenthen.model.applet import Applet
 from whenthen.services.zones import DEFAULT_ZONE, check_zone
+from whenthen.settings import Settings
 from whenthen.store import keys as key_store
+from whenthen.store.connections import has_sealed
 from whenthen.store.database import Database
 from whenthen.store.profiles import set_zone
+from whenthen.vault import make_key_file
+
+logger = logging.getLogger(__name__)
 
 OWNER = "owner"
 DEMO_EVENT = "hello"
@@ -54,6 +60,17 @@ def _machine_zone() -> str:
         return check_zone(get_localzone_name())
     except (ValueError, LookupError, OSError):
         return DEFAULT_ZONE
+
+
+def make_secrets_key(database: Database, settings: Settings) -> None:
+    """Make sure that there is a key for secrets. A new one never takes the place of one that is missed."""
+    path = settings.secrets_key_path
+    if settings.kms_key_id or path.exists():
+        return
+    if has_sealed(database):
+        logger.error("The key file %s is missing: put it back, or no connection can be used.", path)
+        return
+    make_key_file(path)
 
 
 def make_credentials(database: Database, path: Path, url: str) -> tuple[Credentials, bool]:

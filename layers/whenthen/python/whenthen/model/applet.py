@@ -92,3 +92,8 @@ class Applet(Part):
     cool_down_minutes: Annotated[int, Field(ge=1, le=MAX_COOL_DOWN_MINUTES, strict=True)] | None = None
     off_after_failures: Annotated[int, Field(ge=1, le=1000, strict=True)] | None = DEFAULT_OFF_AFTER_FAILURES
     enabled: bool = True
+
+
+def query_name(applet: Applet, index: int) -> str:
+    """Return the name of the ingredient that the rows of a query become."""
+    return applet.queries[index].name or f"query{index + 1}"

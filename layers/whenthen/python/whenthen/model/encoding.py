@@ -11,9 +11,12 @@ from enum import StrEnum
 from typing import NoReturn
 from urllib.parse import quote, quote_plus
 
+from whenthen.model.markup import escape_markdown, escape_mrkdwn, without_mentions
+
 # Unicode's two separators are here too: some receivers split lines at them.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _NOT_IN_A_URL = re.compile("[\x00-\x20\x7f-\xa0\u2028\u2029]")
+_NOT_IN_A_MAIL_ADDRESS = re.compile('[\x00-\x1f\x7f-\x9f\u2028\u2029<>,;:"()\\[\\]\\\\]+')
 _WEB_ADDRESS = re.compile("https?://", re.IGNORECASE)
 
 
@@ -26,6 +29,11 @@ class Encoding(StrEnum):
     FORM = "form"
     HEADER = "header"
     HTML = "html"
+    ADDRESS = "address"
+    SLACK = "slack"
+    MARKDOWN = "markdown"
+    NO_MENTIONS = "no mentions"
+    GITHUB = "github"
 
 
 class Place(StrEnum):
@@ -64,6 +72,16 @@ def encode(text: str, encoding: Encoding, place: Place = Place.MIDDLE) -> str:
             return one_line(text)
         case Encoding.HTML:
             return html.escape(text, quote=True)
+        case Encoding.ADDRESS:
+            return mail_address_part(text)
+        case Encoding.SLACK:
+            return escape_mrkdwn(text)
+        case Encoding.MARKDOWN:
+            return escape_markdown(text)
+        case Encoding.NO_MENTIONS:
+            return without_mentions(text)
+        case Encoding.GITHUB:
+            return without_mentions(escape_markdown(text))
 
 
 def one_line(text: str) -> str:
@@ -73,6 +91,14 @@ def one_line(text: str) -> str:
     Characters beyond Latin-1 stay; the client that sends them decides on their bytes.
     """
     return _CONTROL.sub(" ", text)
+
+
+def mail_address_part(text: str) -> str:
+    """Return `text` without what ends a mail address or its name (specials of RFC 5322, 3.2.3).
+
+    So an ingredient in a list of addresses is never more than one of them.
+    """
+    return _NOT_IN_A_MAIL_ADDRESS.sub(" ", text)
 
 
 def _encode_url(text: str, place: Place) -> str:

@@ -30,6 +30,10 @@ ENGINE_TESTS = frozenset(
 )
 
 
+class Skipped(Exception):
+    """A filter has called ``skip``. Its text is the reason."""
+
+
 class Work:
     """What one rendering may still do, in characters that filters are given and make."""
 
@@ -126,6 +130,10 @@ def _greatest(value: object) -> object:
     return max(items, default=None)
 
 
+def _skip(reason: object) -> object:
+    raise Skipped(text_of(reason).strip())
+
+
 def _cost(result: object) -> int:
     if isinstance(result, list):
         # An item takes about as much memory as 16 characters, be it ever so short.
@@ -178,6 +186,7 @@ _FUNCTIONS: dict[str, Callable[..., object]] = {
     "urlencode": lambda value: quote(text_of(value)),
     "_compare": compare,
     "_number": number,
+    "_skip": _skip,
     "_text": text_of,
 }
 FILTERS = {name: _metered(function) for name, function in _FUNCTIONS.items()} | {"fromjson": _fromjson}

@@ -36,12 +36,15 @@ class Expression:
         The ingredients it uses and how often.
     unguarded:
         Those it uses without saying what to do if they are missing, as ``|default`` and ``is defined`` do.
+    skips:
+        Whether it calls ``skip('why')``.
     """
 
     text: str
     code: str
     names: Mapping[str, int]
     unguarded: tuple[str, ...]
+    skips: bool
 
     @property
     def is_one_name(self) -> bool:
@@ -69,6 +72,7 @@ def read_expression(text: str) -> Expression:
         code=f"({_safe_code(text, tokens, pairs)})|default(_missing)",
         names=Counter(tokens[index].text for index in names),
         unguarded=tuple(dict.fromkeys(tokens[index].text for index in names if not _is_guarded(tokens, pairs, index))),
+        skips=any(token.role == "call" for token in tokens),
     )
 
 
@@ -97,10 +101,16 @@ def _is_guarded(tokens: list[Token], pairs: Mapping[int, int], index: int) -> bo
 
 
 def _safe_code(text: str, tokens: list[Token], pairs: Mapping[int, int]) -> str:
-    """Return the code with ``a * b`` as ``(a)|_number * (b)|_number``, and so on."""
+    """Return the code with ``a * b`` as ``(a)|_number * (b)|_number``, ``skip('x')`` as ``('x')|_skip``, and so on."""
     opening, closing = [""] * len(tokens), [""] * len(tokens)
     wrapped: set[tuple[int, int, int]] = set()
     replaced: dict[int, str] = {}
+    for index, token in enumerate(tokens):
+        if token.role == "call":
+            if tokens[index + 2].role == "close":
+                raise ExpressionError("skip needs a reason, as in skip('The door is shut')", token.start)
+            replaced[index] = ""
+            closing[pairs[index + 1]] = "|_skip"
     operators = [index for index, token in enumerate(tokens) if token.level is not None]
     # The tightest first: its closing parentheses come before those of what contains it.
     for index in sorted(operators, key=lambda index: -LEVELS[tokens[index].text]):

@@ -8,6 +8,9 @@ from whenthen.errors import WhenthenError
 from whenthen.model.expression_filters import ENGINE_FILTERS, ENGINE_TESTS, FILTERS
 
 MAX_PARTS = 200
+SKIP = "skip"
+"""The one thing that can be called, in the filter of an applet: ``skip('why')``."""
+
 MAX_NESTING = 16
 # The engine's integers have 128 bits.
 _LONGEST_NUMBER = 38
@@ -34,7 +37,7 @@ LEVELS = (
     | {"**": 8}
 )
 _OPERAND_ENDS = frozenset({"value", "name", "attribute", "filter", "test", "close"})
-_COUNTED = frozenset({"name", "attribute", "filter", "test", "operator", "prefix", "open"})
+_COUNTED = frozenset({"name", "call", "attribute", "filter", "test", "operator", "prefix", "open"})
 
 
 class ExpressionError(WhenthenError):
@@ -146,6 +149,8 @@ def _role_of_name(word: str, start: int, previous: Token, following: str) -> str
         return "operator"
     if word in _CONSTANTS or following == "=":
         return "value"
+    if word == SKIP and following == "(":
+        return "call"
     if word.startswith("_"):
         raise ExpressionError(f"a name can't start with an underscore: {word}", start)
     return "name"

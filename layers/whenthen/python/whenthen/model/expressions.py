@@ -6,7 +6,7 @@ from typing import Any
 
 import minijinja
 
-from whenthen.model.expression_filters import FILTERS, TOO_MUCH_WORK, Work
+from whenthen.model.expression_filters import FILTERS, TOO_MUCH_WORK, Skipped, Work
 from whenthen.model.expression_syntax import Expression, read_expression
 from whenthen.model.expression_tokens import ExpressionError
 from whenthen.model.values import IngredientValue, compact_json, engine_value, quoted, text_of
@@ -20,10 +20,14 @@ _FUEL = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class FilterResult:
-    """Whether an event passed a filter, and what was odd about the ingredients."""
+    """Whether an event passed a filter, and what was odd about the ingredients.
+
+    `reason` is what the filter gave to ``skip``, empty when it has not called it.
+    """
 
     passed: bool
     notes: tuple[str, ...]
+    reason: str = ""
 
 
 class _Missing:
@@ -139,7 +143,8 @@ def evaluate_filter(expression: str, ingredients: Mapping[str, IngredientValue])
     """Return whether an event with these ingredients passes a filter.
 
     Missing values, zero, empty text, lists and objects don't pass, and neither does the text ``false``: that
-    is how web hooks send it.
+    is how web hooks send it. ``skip('why')`` does not pass, with a reason, wherever it is come to:
+    ``Value1 == 'open' or skip('The door is shut')``.
 
     Parameters
     ----------
@@ -154,6 +159,9 @@ def evaluate_filter(expression: str, ingredients: Mapping[str, IngredientValue])
         The expression can't be used, or not with these values.
     """
     evaluator = Evaluator(ingredients)
-    value = evaluator.evaluate(read_expression(expression.strip()))
+    try:
+        value = evaluator.evaluate(read_expression(expression.strip()))
+    except Skipped as skipped:
+        return FilterResult(passed=False, notes=evaluator.notes, reason=str(skipped))
     passed = value.strip().lower() not in ("", "false") if isinstance(value, str) else bool(value)
     return FilterResult(passed, evaluator.notes)

@@ -166,7 +166,10 @@ def _expression(template: str, start: int, end: int) -> Expression:
     written = template[start:end]
     indent = len(written) - len(written.lstrip())
     try:
-        return read_expression(written.strip())
+        expression = read_expression(written.strip())
+        if expression.skips:
+            raise ExpressionError("skip is for the filter of an applet", 0)
+        return expression
     except ExpressionError as exc:
         offset = start + indent + (exc.position or 0)
         raise TemplateError(str(exc), offset) from exc

@@ -11,12 +11,13 @@ from whenthen.net.errors import (
     AddressRefused,
     InvalidRequest,
     InvalidUrl,
+    MailServerLacks,
     NetError,
     NoAnswer,
     NotSent,
     RedirectRefused,
 )
-from whenthen.net.messages import Answer, Request
+from whenthen.net.messages import Answer, Mail, MailAnswer, MailStep, Request
 
 if TYPE_CHECKING:
     from whenthen.net.client import GuardedClient
@@ -27,6 +28,10 @@ __all__ = [
     "GuardedClient",
     "InvalidRequest",
     "InvalidUrl",
+    "Mail",
+    "MailAnswer",
+    "MailServerLacks",
+    "MailStep",
     "NetError",
     "NoAnswer",
     "NotSent",

@@ -1,8 +1,10 @@
 """The one way out: every URL that a person or a partner gave us is called through `GuardedClient`."""
 
+import ssl
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import cached_property
 
 import httpcore2
 import httpx2
@@ -12,7 +14,7 @@ from whenthen.net.backend import Deadline, GuardedBackend, Resolver, system_reso
 from whenthen.net.body import read_body
 from whenthen.net.errors import NoAnswer, NotSent, RedirectRefused
 from whenthen.net.headers import fold_headers, outgoing_headers
-from whenthen.net.messages import Answer, Request
+from whenthen.net.messages import Answer, Mail, MailAnswer, Request
 from whenthen.net.redirects import is_permanent, is_redirect, redirected
 from whenthen.net.urls import parse_url
 
@@ -60,7 +62,9 @@ class GuardedClient:
         self._ssl_context = httpx2.create_ssl_context()
         self._closed = False
 
-    def send(self, request: Request, *, timeout_seconds: float | None = None) -> Answer:
+    def send(
+        self, request: Request, *, timeout_seconds: float | None = None, max_response_bytes: int | None = None
+    ) -> Answer:
         """Send `request`, follow redirects and return the final answer, whatever its status.
 
         Parameters
@@ -69,6 +73,8 @@ class GuardedClient:
             What to send.
         timeout_seconds:
             Time for all hops, instead of the client's own.
+        max_response_bytes:
+            Most bytes of the body, instead of the client's own.
 
         Raises
         ------
@@ -82,7 +88,8 @@ class GuardedClient:
         if self._closed:
             raise NotSent("The client is closed.")
         deadline = Deadline(self._timeout_seconds if timeout_seconds is None else timeout_seconds)
-        answer = self._exchange(request, deadline)
+        limit = self._max_response_bytes if max_response_bytes is None else max_response_bytes
+        answer = self._exchange(request, deadline, limit)
         moved_to, for_good = "", True
         for _ in range(self._max_redirects):
             if not is_redirect(answer):
@@ -91,18 +98,49 @@ class GuardedClient:
                 request = redirected(request, answer)
                 for_good = for_good and is_permanent(answer)
                 moved_to = request.url if for_good else moved_to
-                answer = self._exchange(request, deadline)
+                answer = self._exchange(request, deadline, limit)
             except NotSent as error:
                 raise RedirectRefused(f"The redirect was not followed. {error}", answer.status) from error
         if is_redirect(answer):
             raise RedirectRefused(f"There were more than {self._max_redirects} redirects.", answer.status)
         return replace(answer, moved_to=moved_to)
 
+    def mail(self, mail: Mail, *, timeout_seconds: float | None = None) -> MailAnswer:
+        """Give `mail` to its server and return how that decided.
+
+        Parameters
+        ----------
+        mail:
+            What to send.
+        timeout_seconds:
+            Time for the whole conversation, instead of the client's own.
+
+        Raises
+        ------
+        NotSent
+            The server can't have accepted the message. Its subclasses `AddressRefused` and `MailServerLacks` are final.
+        NoAnswer
+            The server has the whole message and did not say what becomes of it.
+        """
+        # Only who sends mail needs smtplib.
+        from whenthen.net.mail import send_mail
+
+        if self._closed:
+            raise NotSent("The client is closed.")
+        deadline = Deadline(self._timeout_seconds if timeout_seconds is None else timeout_seconds)
+        backend = GuardedBackend(self._allowed_networks, self._resolve, deadline)
+        return send_mail(mail, backend, self._mail_ssl_context, connect_timeout_seconds=self._connect_timeout_seconds)
+
+    @cached_property
+    def _mail_ssl_context(self) -> ssl.SSLContext:
+        # The other one says that it speaks HTTP (ALPN), and some mail servers hang up on that.
+        return httpx2.create_ssl_context()
+
     def close(self) -> None:
         """Let no further request out. No connection outlives its `send`, so nothing else is to close."""
         self._closed = True
 
-    def _exchange(self, request: Request, deadline: Deadline) -> Answer:
+    def _exchange(self, request: Request, deadline: Deadline, limit_bytes: int) -> Answer:
         """Send one request over a new connection. The body of a redirect is not read."""
         url = parse_url(request.url)
         outgoing = httpcore2.Request(
@@ -131,6 +169,6 @@ class GuardedClient:
             body, truncated = read_body(
                 incoming.iter_stream(),
                 gzipped=headers.get("content-encoding", "").lower() in ("gzip", "x-gzip"),
-                limit_bytes=self._max_response_bytes,
+                limit_bytes=limit_bytes,
             )
             return Answer(answer.status, headers, body, answer.url, truncated)

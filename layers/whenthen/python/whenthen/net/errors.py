@@ -39,6 +39,12 @@ class InvalidRequest(NotSent):
     retryable = False
 
 
+class MailServerLacks(NotSent):
+    """The mail server does not offer what this mail needs, for example STARTTLS."""
+
+    retryable = False
+
+
 class NoAnswer(NetError):
     """The request may have been received, but no answer came."""
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +57,63 @@ class Answer:
     url: str = field(repr=False)
     truncated: bool = False
     moved_to: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """A message for a mail server, with the way to it.
+
+    Parameters
+    ----------
+    host, port:
+        The mail server (RFC 5321, RFC 6409).
+    security:
+        ``starttls`` (RFC 3207), ``tls`` from the first byte (RFC 8314) or ``none``. Certificates are always checked.
+    sender, recipients:
+        The envelope: addresses without names, domains in ASCII.
+    content:
+        The whole message; every line, the last one too, ends with CR LF.
+    user, password:
+        For the login; none without a user.
+    """
+
+    host: str
+    port: int
+    security: Literal["starttls", "tls", "none"]
+    sender: str
+    recipients: tuple[str, ...]
+    content: bytes = field(repr=False)
+    user: str = field(default="", repr=False)
+    password: str = field(default="", repr=False)
+
+
+class MailStep(StrEnum):
+    """What a mail server was asked when it gave its last answer."""
+
+    GREETING = "greeting"
+    LOGIN = "login"
+    SENDER = "sender"
+    RECIPIENTS = "recipients"
+    CONTENT = "content"
+
+
+@dataclass(frozen=True, slots=True)
+class MailAnswer:
+    """How a mail server decided.
+
+    Parameters
+    ----------
+    step:
+        Where it did: everything before was accepted. The message is delivered when it is ``CONTENT`` with 250.
+    code:
+        Reply code (RFC 5321, 4.2): 2xx accepted, 4xx not now, 5xx never.
+    said:
+        The server's words.
+    refused:
+        Recipients that were refused, with code and words.
+    """
+
+    step: MailStep
+    code: int
+    said: str
+    refused: Mapping[str, tuple[int, str]] = field(default_factory=dict)

@@ -19,3 +19,17 @@ def web_address(text: str) -> str:
     except InvalidUrl as error:
         raise ValueError(f"must be a web address, such as https://example.org. {error}".strip()) from error
     return text
+
+
+def server_address(text: str) -> str:
+    """Return the address of a server, to which paths can be added.
+
+    Raises
+    ------
+    ValueError
+        It is no web address, or has more than a path.
+    """
+    address = web_address(text.strip())
+    if "?" in address or "#" in address:
+        raise ValueError("must be the address of the server alone, such as https://example.org")
+    return address.rstrip("/")

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
@@ -12,6 +13,9 @@ from whenthen.net.retry_after import retry_after_seconds
 from whenthen.services.work import Meaning, Reading
 
 _LONGEST = 300
+
+# Seconds. The engine has a limit of its own; a number beyond this one is no wait.
+_LONGEST_WAIT = 1e9
 
 _RETRIED = {408, 425, 429}
 
@@ -82,3 +86,26 @@ def said_by(answer: Answer, *names: str) -> str:
     """Return the first of these members of a JSON body that is a text, or empty text."""
     document = json_object(answer)
     return next((document[name] for name in names if isinstance(document.get(name), str)), "")
+
+
+def wait_at_least(reading: Reading, seconds: Any) -> Reading:
+    """Return a reading that waits `seconds`, if it waits at all, where they are a number and more than it has."""
+    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    if (
+        reading.meaning is not Meaning.RETRY
+        or not is_number
+        or not reading.retry_after_seconds < seconds < _LONGEST_WAIT
+    ):
+        return reading
+    return replace(reading, retry_after_seconds=float(seconds))
+
+
+def not_from(target: str) -> Reading:
+    """Return what an answer means that says success and is not as `target` answers: another page, or a login."""
+    return Reading(Meaning.FAILED, f"What answered is not {target}. Is the address right?")
+
+
+def in_words(target: str, code: str, words: Mapping[str, str]) -> str:
+    """Return why `target` refused something: what its error code means, or the code itself, quoted."""
+    known = words.get(code)
+    return f"{target} says that {known} ({code})." if known else f"{target} says: {shortened(code) or 'nothing'}."

@@ -9,6 +9,7 @@ from pydantic import Field
 from whenthen.errors import WhenthenError
 from whenthen.net.messages import Answer, Request
 from whenthen.services.contract import Fields
+from whenthen.services.owned import NOTHING, Owned
 
 DEFAULT_INTERVAL_MINUTES = 5
 
@@ -100,6 +101,8 @@ class Check[F: Fields]:
         Base URL of the service from the settings, without a slash at its end; empty when it has none.
     account:
         The fields of the trigger's connection, secrets included; None without a connection.
+    owned:
+        The owner's own data.
     """
 
     fields: F
@@ -109,6 +112,7 @@ class Check[F: Fields]:
     fetch: Fetch
     service_url: str = ""
     account: Any = None
+    owned: Owned = NOTHING
 
 
 class CheckFailed(WhenthenError):
@@ -142,3 +146,7 @@ class CheckFailed(WhenthenError):
         self.host = host
         self.temporary = temporary
         super().__init__(message)
+
+
+class Refused(CheckFailed):
+    """The source did not accept the credentials of the trigger's connection."""

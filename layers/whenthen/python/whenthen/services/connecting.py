@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Annotated, Any
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from whenthen.net.messages import Answer, Request
 from whenthen.services.contract import Fields
@@ -13,12 +14,31 @@ from whenthen.services.work import Reading
 SECRET = {"format": "password", "writeOnly": True}
 """What the JSON schema says of a secret field."""
 
-type Secret = Annotated[str, StringConstraints(max_length=8192), Field(json_schema_extra=SECRET)]
+# No `type` alias: pydantic would put it behind a reference, where `secret_names` does not see it.
+Secret = Annotated[str, StringConstraints(max_length=8192), Field(json_schema_extra=SECRET, repr=False)]
 """A field that is stored encrypted and never returned."""
+
+
+def _token(text: str) -> str:
+    # It goes into a header or a path, and comes from a clipboard.
+    token = text.strip()
+    if not all("!" <= character <= "~" for character in token):
+        raise ValueError("must be copied as it is, without spaces, line breaks or other additions")
+    return token
+
+
+Token = Annotated[Secret, AfterValidator(_token)]
+"""A secret that a service has made up: one line of ASCII without spaces."""
 
 
 def secret_names(fields: type[Fields]) -> frozenset[str]:
     """Return the names of the secret fields."""
+    return _secret_names(fields)
+
+
+@cache
+def _secret_names(fields: type[Fields]) -> frozenset[str]:
+    # Making a schema takes a while.
     properties: Mapping[str, Any] = fields.model_json_schema()["properties"]
     return frozenset(name for name, schema in properties.items() if schema.get("writeOnly"))
 

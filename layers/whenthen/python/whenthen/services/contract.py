@@ -28,13 +28,24 @@ class Fields(BaseModel):
     @classmethod
     def _storable(cls, value: Any) -> Any:
         # Also after rendering: what the database refuses must not get into an outcome.
-        if isinstance(value, str) and "\x00" in value:
+        if _holds_nul(value):
             raise ValueError("must not hold a NUL character")
         return value
 
     def encodings(self) -> Mapping[str, Encoding]:
         """Return how ingredients are encoded, by field; a text field that is not named is plain text (R9)."""
         return {}
+
+
+def _holds_nul(value: Any) -> bool:
+    match value:
+        case str():
+            return "\x00" in value
+        case dict():
+            return any(_holds_nul(item) for pair in value.items() for item in pair)
+        case list() | tuple():
+            return any(map(_holds_nul, value))
+    return False
 
 
 def unless_templated(check: Callable[[str], str]) -> AfterValidator:
@@ -57,7 +68,7 @@ class Trigger:
 
     `check` finds events by itself; None for what arrives. It raises `CheckFailed` when its source can't be read.
     A check that is `offline` asks nobody: it needs the clock alone and is done in the tick itself, on time.
-    `connects` is as of `Action`.
+    `connects` and `may_connect` are as of `Action`.
     """
 
     slug: str
@@ -68,6 +79,7 @@ class Trigger:
     check: "Callable[[Check[Any]], Found] | None" = None
     offline: bool = False
     connects: str = ""
+    may_connect: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,12 @@ A service never does anything itself: it returns work, so that a dry run can sho
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from whenthen.net.messages import Answer, Request
+from whenthen.net.messages import Answer, Mail, MailAnswer, Request
+
+if TYPE_CHECKING:
+    from whenthen.services.schedules.slots import Scheduled
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ class Reading:
 class Wire(Protocol):
     """The way out for work of several steps: what is sent is written down for the owner."""
 
-    def send(self, request: Request, *, repeatable: bool = True) -> Answer:
+    def send(self, request: Request, *, repeatable: bool = True, max_response_bytes: int | None = None) -> Answer:
         """Send a request through the guarded client and return the answer, whatever its status.
 
         Parameters
@@ -78,11 +81,23 @@ class Wire(Protocol):
         repeatable:
             Whether the same request may be sent again when no answer comes. If not, the action's outcome is
             ``unknown`` then.
+        max_response_bytes:
+            Most bytes of the answer's body, 1 MiB unless given; what is longer is cut.
 
         Raises
         ------
         NetError
             See `net.GuardedClient.send`. Let it through: the engine knows what it means.
+        """
+        ...
+
+    def mail(self, mail: Mail) -> MailAnswer:
+        """Give a mail to its server and return how that decided. Without an answer the action's outcome is ``unknown``.
+
+        Raises
+        ------
+        NetError
+            See `net.GuardedClient.mail`. Let it through: the engine knows what it means.
         """
         ...
 
@@ -148,7 +163,30 @@ class AddRow:
     values: Mapping[str, str]
 
 
-type Work = Send | Steps | Notify | AddRow
+@dataclass(frozen=True, slots=True)
+class Collect:
+    """Work: keep an entry for a mail that is sent later with all that was collected, once for the task's key.
+
+    Parameters
+    ----------
+    to, subject:
+        Of the mail. Recipients are bare addresses, separated by commas.
+    entry:
+        Texts: `title`, `text` and `link`.
+    identity:
+        What makes it this mail and no other of the applet's, the time it is due at aside.
+    schedule:
+        When mails are due.
+    """
+
+    to: str
+    subject: str
+    entry: Mapping[str, str]
+    identity: str
+    schedule: "Scheduled"
+
+
+type Work = Send | Steps | Notify | AddRow | Collect
 
 
 type Row = Mapping[str, str]

@@ -1,9 +1,12 @@
 """What the database holds of an owner besides executions, for erasing it."""
 
+from collections.abc import Mapping, Sequence
+
 from whenthen.clock import now_ms
 from whenthen.store.database import Database
 from whenthen.store.deletions import count_deleted
-from whenthen.store.statements import Script, load
+from whenthen.store.literals import SqlValue
+from whenthen.store.statements import Script, Statement, load
 
 _S = load("erasing")
 
@@ -35,7 +38,8 @@ def count_executions(database: Database, place: str, owner_id: str) -> int:
 
 
 def blank_settings(database: Database, owner_id: str, definition: str) -> None:
-    """Empty what the owner has set: names, keys, definitions of applets, fields and positions of triggers, the inbox.
+    """Empty what the owner has set: names, keys, definitions of applets, connections with their secrets, fields and
+    positions of triggers, the inbox.
 
     Rows that others refer to stay. May be done again.
 
@@ -49,15 +53,33 @@ def blank_settings(database: Database, owner_id: str, definition: str) -> None:
     if messages:
         count_deleted(script, "inbox", messages)
     database.execute(script.add(_S["delete_inbox"], owner_id=owner_id).sql)
+    forget_connections(database, owner_id)
     for listing, blanking, key, values in (
         (_S["list_owned_keys"], (_S["blank_key"],), "key_hash", {}),
         (_S["list_owned_applets"], (_S["blank_applet"],), "applet_id", {"definition": definition}),
         (_S["list_owned_triggers"], (_S["blank_trigger"], _S["blank_position"]), "trigger_id", {}),
     ):
-        ids = [row[key] for row in database.execute(Script().add(listing, owner_id=owner_id).sql)]
-        for start in range(0, len(ids), _CHANGED_AT_ONCE):
-            script = Script()
-            for identifier in ids[start : start + _CHANGED_AT_ONCE]:
-                for statement in blanking:
-                    script.add(statement, **{key: identifier}, **values)
-            database.execute(script.sql)
+        _blank(database, owner_id, listing, blanking, key, values)
+
+
+def forget_connections(database: Database, owner_id: str) -> None:
+    """Delete the owner's connections with their secrets, whoever uses them. May be done again."""
+    blanking = (_S["blank_connection"],)
+    _blank(database, owner_id, _S["list_owned_connections"], blanking, "connection_id", {"now": now_ms()})
+
+
+def _blank(
+    database: Database,
+    owner_id: str,
+    listing: Statement,
+    blanking: Sequence[Statement],
+    key: str,
+    values: Mapping[str, SqlValue],
+) -> None:
+    ids = [row[key] for row in database.execute(Script().add(listing, owner_id=owner_id).sql)]
+    for start in range(0, len(ids), _CHANGED_AT_ONCE):
+        script = Script()
+        for identifier in ids[start : start + _CHANGED_AT_ONCE]:
+            for statement in blanking:
+                script.add(statement, **{key: identifier}, **values)
+        database.execute(script.sql)

@@ -23,7 +23,17 @@ class Progress:
     reason:
         Why the execution is in its state, in words for the owner; empty when there is nothing to say.
     actions:
-        Fingerprint of the applet's actions as they were when the first one was tried; empty before.
+        Fingerprint of the applet's actions as they were when the first run began; empty before.
+    answers:
+        The rows that the queries have given so far, a list a query.
+    passed:
+        Whether it has passed the filter and the cool-down.
+    delayed:
+        Index of the action whose delay has been set; -1 before. `waits_until` is when that ends, epoch milliseconds.
+    only:
+        Indexes of the actions that the owner wants run again; None for all.
+    again:
+        Whether the owner has asked for this run: it comes after a run, so it does not wait for the cool-down.
     attempts:
         Every try so far, see `engine.attempts`.
     finished_at:
@@ -34,6 +44,8 @@ class Progress:
         The service of the applet's trigger, known since the first run; empty before.
     run:
         How often it was put back from the history to run again.
+    digest:
+        Whether it sends a digest, the one that has the id of its event.
     """
 
     step: int = 0
@@ -41,11 +53,18 @@ class Progress:
     deaths: int = 0
     reason: str = ""
     actions: str = ""
+    answers: tuple[list[dict[str, str]], ...] = ()
+    passed: bool = False
+    delayed: int = -1
+    waits_until: int = 0
+    only: tuple[int, ...] | None = None
+    again: bool = False
     attempts: tuple[dict[str, Any], ...] = ()
     finished_at: int | None = None
     note: str = ""
     trigger_service: str = ""
     run: int = 0
+    digest: bool = False
 
     @property
     def service(self) -> str:
@@ -54,9 +73,15 @@ class Progress:
 
     @property
     def duration(self) -> int:
-        """How long the last run took, from its first try of an action to the end of its last one, milliseconds."""
-        started = [a["started_at"] for a in self.attempts if a.get("action") == 0 and a.get("number") == 1]
-        return max(self.attempts[-1]["finished_at"] - started[-1], 0) if started else 0
+        """How long the last run took, from its first try to the end of its last one, milliseconds."""
+        begins = 0
+        for index in range(1, len(self.attempts)):
+            before, attempt = self.attempts[index - 1], self.attempts[index]
+            if attempt.get("number") == 1 and _place(attempt) <= _place(before):
+                begins = index
+        if not self.attempts or "started_at" not in self.attempts[begins]:
+            return 0
+        return max(int(self.attempts[-1]["finished_at"]) - int(self.attempts[begins]["started_at"]), 0)
 
     def to_json(self) -> str:
         """Return the progress as the store keeps it.
@@ -87,8 +112,18 @@ class Progress:
         """Return the progress that `to_json` wrote; ``{}`` is that of a new execution."""
         values = json.loads(text)
         values.pop("facts", None)
-        values["attempts"] = tuple(values.get("attempts", ()))
+        for name in ("attempts", "answers"):
+            values[name] = tuple(values.get(name, ()))
+        if values.get("only") is not None:
+            values["only"] = tuple(values["only"])
+        # Rows of a version that kept no `passed`: who has begun has passed.
+        values.setdefault("passed", bool(values.get("actions")))
         return cls(**values)
+
+
+def _place(attempt: dict[str, Any]) -> tuple[bool, int]:
+    """Return where in a run the attempt comes: queries first."""
+    return attempt.get("kind") != "query", attempt["action"]
 
 
 def _fact(value: object) -> str:

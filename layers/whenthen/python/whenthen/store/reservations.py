@@ -45,19 +45,20 @@ def reserve_execution(
 
 @dataclass(frozen=True, slots=True)
 class NewExecution:
-    """An execution to reserve. Fields as in `ExecutionRow`; `note` becomes a part of its progress."""
+    """An execution to reserve. Fields as in `ExecutionRow`; `note` and `digest` become parts of its progress."""
 
     execution_id: str
     applet_id: str
     occurred_at: int
     ingredients: str
     note: str = ""
+    digest: bool = False
 
 
 def reserve_executions(
     script: Script, executions: Sequence[NewExecution], *, owner_id: str, now: int, wake_at: int
 ) -> None:
-    """Add new queued executions of one owner and slot, due `now`, to `script`."""
+    """Add new queued executions of one owner and slot to `script`, due at `now`, which may be later than that."""
     script.add(
         _S["reserve_executions"],
         place=slot_of(executions[0].execution_id),
@@ -71,7 +72,7 @@ def reserve_executions(
                     row.applet_id,
                     row.occurred_at,
                     row.ingredients if len(row.ingredients) <= COPIED_INGREDIENTS else "",
-                    Progress(note=row.note).to_json() if row.note else "{}",
+                    Progress(note=row.note, digest=row.digest).to_json() if row.note or row.digest else "{}",
                 ]
                 for row in executions
             ],

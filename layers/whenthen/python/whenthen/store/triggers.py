@@ -1,4 +1,4 @@
-"""Triggers: one row for each distinct (owner, service, trigger, fields), with the applets that listen."""
+"""Triggers: one row for each distinct (owner, service, trigger, fields, connection), with the applets that listen."""
 
 import json
 from collections.abc import Collection
@@ -10,10 +10,16 @@ from whenthen.store.statements import Script, load
 
 _S = load("triggers")
 
+_CONNECTION = "$connection"
+"""The member of the stored fields that is the connection: no field can be called so, and the table takes no column."""
+
 
 @dataclass(frozen=True, slots=True)
 class TriggerRow:
-    """A trigger. `listeners` are the ids of the applets that are on; `revision` rises with every change."""
+    """A trigger. `listeners` are the ids of the applets that are on; `revision` rises with every change.
+
+    `connection` is the id of the connection that it uses, None without one.
+    """
 
     trigger_id: str
     owner_id: str
@@ -22,6 +28,7 @@ class TriggerRow:
     fields: str
     listeners: tuple[str, ...]
     revision: int
+    connection: str | None = None
 
 
 def find_trigger(
@@ -53,7 +60,7 @@ def insert_trigger(script: Script, row: TriggerRow) -> None:
         owner_id=row.owner_id,
         service=row.service,
         trigger_name=row.trigger,
-        fields=row.fields,
+        fields=row.fields if row.connection is None else _with_connection(row.fields, row.connection),
     )
 
 
@@ -79,12 +86,30 @@ def touch(script: Script, trigger_id: str) -> None:
 
 def from_row(row: dict[str, Any]) -> TriggerRow:
     """Return a row of the table as a trigger."""
+    fields, connection = _split(row["fields"])
     return TriggerRow(
         row["trigger_id"],
         row["owner_id"],
         row["service"],
         row["trigger_name"],
-        row["fields"],
+        fields,
         tuple(json.loads(row["listeners"])),
         row["revision"],
+        connection,
     )
+
+
+def _with_connection(fields: str, connection: str) -> str:
+    return _json({**json.loads(fields), _CONNECTION: connection})
+
+
+def _split(stored: str) -> tuple[str, str | None]:
+    if _CONNECTION not in stored:
+        return stored, None
+    fields = json.loads(stored)
+    connection = fields.pop(_CONNECTION, None)
+    return _json(fields), connection
+
+
+def _json(fields: dict[str, Any]) -> str:
+    return json.dumps(fields, separators=(",", ":"), ensure_ascii=False)

@@ -8,13 +8,13 @@ from starlette.responses import JSONResponse, Response
 from whenthen.engine import keys
 from whenthen.errors import FieldError
 from whenthen.model.applet import Name
+from whenthen.net.credentials import CREDENTIAL_HEADERS
 from whenthen.services.zones import DEFAULT_ZONE, check_zone
 from whenthen.store.keys import KeyKind, list_keys
 from whenthen.store.profiles import find_zone, set_zone
 from whenthen.store.retentions import DEFAULT_PAYLOAD_DAYS, MAX_PAYLOAD_DAYS, find_payload_days, set_payload_days
 from whenthen.web import views
 from whenthen.web.call import Call
-from whenthen.web.hooks import CREDENTIAL_HEADERS
 from whenthen.wiring import Runtime
 
 

@@ -13,7 +13,8 @@ from whenthen.engine import activity, cursors, keys
 from whenthen.services.registry import SERVICES
 from whenthen.store.inbox import list_messages
 from whenthen.web import account_routes as account
-from whenthen.web import applet_routes, views
+from whenthen.web import applet_routes, button_links, table_routes, views
+from whenthen.web import connection_routes as connections
 from whenthen.web import history_routes as history
 from whenthen.web.body import read_body
 from whenthen.web.call import Call, Work
@@ -49,6 +50,15 @@ _ROUTES: tuple[tuple[str, str, Work], ...] = (
     ("PATCH", "/api/applets/{id}", applet_routes.change_applet),
     ("DELETE", "/api/applets/{id}", applet_routes.delete_applet),
     ("POST", "/api/applets/{id}/check", applet_routes.check_applet),
+    ("POST", "/api/applets/{id}/link", button_links.create_link),
+    ("POST", "/api/applets/{id}/try", applet_routes.try_applet),
+    ("GET", "/api/connections", connections.list_all_connections),
+    ("POST", "/api/connections", connections.create_connection),
+    ("GET", "/api/connections/{id}", connections.get_connection),
+    ("PATCH", "/api/connections/{id}", connections.change_connection),
+    ("DELETE", "/api/connections/{id}", connections.delete_connection),
+    ("POST", "/api/connections/{id}/test", connections.test_connection),
+    ("POST", "/api/connections/{id}/authorize", connections.authorize_connection),
     ("GET", "/api/me", account.get_profile),
     ("PATCH", "/api/me", account.change_profile),
     ("GET", "/api/activity", history.get_activity),
@@ -56,6 +66,11 @@ _ROUTES: tuple[tuple[str, str, Work], ...] = (
     ("POST", "/api/executions/{id}/rerun", history.rerun_execution),
     ("GET", "/api/stats", history.get_stats),
     ("GET", "/api/inbox", get_inbox),
+    ("GET", "/api/tables", table_routes.list_all_tables),
+    ("GET", "/api/tables/{name}.csv", table_routes.export_table),
+    ("DELETE", "/api/tables/{name}", table_routes.delete_table),
+    ("GET", "/api/tables/{name}/rows", table_routes.list_rows),
+    ("POST", "/api/tables/{name}/rows", table_routes.add_row),
     ("GET", "/api/keys", account.list_all_keys),
     ("POST", "/api/keys", account.create_key),
     ("DELETE", "/api/keys/{id}", account.revoke_key),
@@ -87,7 +102,8 @@ def routes(runtime: Runtime) -> list[Route]:
     works: dict[str, dict[str, Work]] = {}
     for method, path, work in _ROUTES:
         works.setdefault(path, {})[method] = work
-    return [Route(path, _endpoint(runtime, methods), methods=list(methods)) for path, methods in works.items()]
+    found = [Route(path, _endpoint(runtime, methods), methods=list(methods)) for path, methods in works.items()]
+    return [*found, connections.callback_route(runtime)]
 
 
 def make_app(runtime: Runtime) -> Starlette:

@@ -1,15 +1,19 @@
 """Applets in the management API."""
 
 from collections.abc import Sequence
+from typing import Any
 
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse, Response
 
 from whenthen.clock import Deadline
-from whenthen.engine import applets
+from whenthen.engine import applets, trying
 from whenthen.errors import FieldError, Stale
 from whenthen.model.applet import Applet
+from whenthen.services.zones import DEFAULT_ZONE
 from whenthen.store.applets import AppletRow, list_applets
 from whenthen.store.checks import CheckRow, read_checks
+from whenthen.store.profiles import find_zone
 from whenthen.store.statements import MAX_SELECTS
 from whenthen.web import views
 from whenthen.web.call import Call
@@ -75,6 +79,22 @@ def check_applet(runtime: Runtime, owner: str, call: Call) -> Response:
         raise Stale("The applet is off: nothing is checked for it.")
     check = _checks(runtime, [row])[row.trigger_id]
     return JSONResponse({"fired": report.fired, "failure": report.failure, "check": views.check(check)})
+
+
+class Try(BaseModel):
+    """The body of POST /api/applets/{id}/try; it may be left out."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ingredients: dict[str, Any] = Field({}, description="By name; the others have the samples of the trigger.")
+
+
+def try_applet(runtime: Runtime, owner: str, call: Call) -> Response:
+    """What an applet would do with some ingredients. Nothing is sent."""
+    applet = applets.parse(applets.get(runtime.database, owner, call.path["id"]))
+    wanted = Try.model_validate(call.json_object() if call.has_body else {})
+    zone = find_zone(runtime.database, owner) or DEFAULT_ZONE
+    return JSONResponse(views.trial(trying.try_applet(runtime.accounts, owner, applet, wanted.ingredients, zone)))
 
 
 def _applet(runtime: Runtime, row: AppletRow, status: int = 200) -> Response:

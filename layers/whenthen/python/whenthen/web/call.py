@@ -29,8 +29,15 @@ class Call:
     def __init__(self, request: Request, body: bytes) -> None:
         self.path: dict[str, str] = request.path_params
         self.query = request.query_params
+        self.base_url = str(request.base_url)
+        self.idempotency_key = request.headers.get("idempotency-key", "").strip()
         self._if_match = request.headers.get("if-match")
         self._body = body
+
+    @property
+    def has_body(self) -> bool:
+        """Whether there is anything in the body."""
+        return bool(self._body.strip())
 
     def json_object(self) -> dict[str, Any]:
         """Return the body as a JSON object.

@@ -2,6 +2,7 @@
 
 from datetime import date
 
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse, Response
 
 from whenthen.clock import now_ms
@@ -16,6 +17,16 @@ from whenthen.wiring import Runtime
 
 _DEFAULT_DAYS = 7
 _MAX_TEXT = 200
+
+
+class Rerun(BaseModel):
+    """The body of POST /api/executions/{id}/rerun; it may be left out."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    only_failed: bool = Field(
+        False, strict=True, description="Run those actions alone that have not succeeded, instead of everything."
+    )
 
 
 def get_activity(runtime: Runtime, owner: str, call: Call) -> Response:
@@ -40,8 +51,9 @@ def get_execution(runtime: Runtime, owner: str, call: Call) -> Response:
 
 
 def rerun_execution(runtime: Runtime, owner: str, call: Call) -> Response:
-    """Runs a finished execution again, with the same idempotency keys."""
-    executions.rerun(runtime.history, runtime.wakeups, owner, call.path["id"])
+    """Runs a finished execution again, all of it or the actions that failed, with the same idempotency keys."""
+    wanted = Rerun.model_validate(call.json_object() if call.has_body else {})
+    executions.rerun(runtime.history, runtime.wakeups, owner, call.path["id"], only_failed=wanted.only_failed)
     return JSONResponse({"execution_id": call.path["id"], "state": State.QUEUED}, 202)
 
 

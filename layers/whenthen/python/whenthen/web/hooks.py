@@ -1,7 +1,5 @@
-"""The Maker-compatible webhook routes (PROTOCOLS.md 1): what the trigger function serves."""
+"""What the trigger function serves: the Maker-compatible webhook routes (PROTOCOLS.md 1) and the routes beside them."""
 
-import logging
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 import uuid_utils
@@ -13,45 +11,31 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from whenthen.clock import Deadline, now_ms
-from whenthen.engine import watching
-from whenthen.engine.arrivals import MAX_INGREDIENTS_BYTES, Arrival
+from whenthen.engine.arrivals import Arrival
 from whenthen.engine.listeners import UnknownKey
 from whenthen.engine.realtime import Notification, notify, read_notification
-from whenthen.errors import FieldError, NotConfigured, TooLarge, Unavailable
-from whenthen.metrics import Metric, count
+from whenthen.errors import FieldError
+from whenthen.net.credentials import CREDENTIAL_HEADERS
 from whenthen.services.webhooks.triggers import (
     event_ingredients,
     json_event_ingredients,
     read_payload,
     read_values,
 )
-from whenthen.store.errors import InvalidText, NotReady, ScriptTooLong, StoreError
 from whenthen.store.keys import find_key, hash_key
-from whenthen.store.literals import check_text
+from whenthen.web import button_hooks, location, signed_hooks
 from whenthen.web.body import read_body
+from whenthen.web.receiving import check_ingredients, event_header, guarded, store
 from whenthen.wiring import Runtime
-
-logger = logging.getLogger(__name__)
-
-type Endpoint = Callable[[Request], Awaitable[Response]]
-
-CREDENTIAL_HEADERS = {"authorization", "cookie", "proxy-authorization", "x-api-key"}
-"""Headers that no arrival keeps."""
-
-EVENT_ID_HEADER = "X-Event-Id"
-"""Names the event that a webhook has become, the same each time it arrives; absent while it is not stored."""
 
 
 def make_app(runtime: Runtime) -> Starlette:
-    """Return the ASGI app of the webhook routes."""
+    """Return the ASGI app of these routes."""
     return Starlette(routes=routes(runtime))
 
 
 def routes(runtime: Runtime) -> list[Route]:
-    """Return the webhook routes, each with and without a trailing slash: clients use both.
-
-    HEAD is refused, though it goes with GET everywhere else: a link preview must not fire an event.
-    """
+    """Return the routes, those of webhooks with and without a trailing slash: clients use both."""
 
     async def event(request: Request) -> Response:
         name = request.path_params["event"]
@@ -84,8 +68,8 @@ def routes(runtime: Runtime) -> list[Route]:
 
     json_path = "/trigger/{event:path}/json/with/key/{key}"
     event_path = "/trigger/{event:path}/with/key/{key}"
-    return [
-        Route(path + slash, _guarded(endpoint), methods=methods)
+    maker = [
+        Route(path + slash, guarded(endpoint), methods=methods)
         for path, endpoint, methods in (
             (json_path, json_event, ["GET", "POST"]),
             (event_path, event, ["GET", "POST"]),
@@ -94,6 +78,7 @@ def routes(runtime: Runtime) -> list[Route]:
         )
         for slash in ("", "/")
     ]
+    return [*maker, *signed_hooks.routes(runtime), *button_hooks.routes(runtime), *location.routes(runtime)]
 
 
 async def _multipart_values(request: Request) -> list[tuple[str, str]]:
@@ -104,36 +89,8 @@ async def _multipart_values(request: Request) -> list[tuple[str, str]]:
         raise FieldError("body", f"is not multipart form data: {error.detail}") from error
 
 
-def _guarded(endpoint: Endpoint) -> Endpoint:
-    async def guarded(request: Request) -> Response:
-        if request.method == "HEAD":
-            return _errors(405, "Use GET or POST.", {"Allow": "GET, POST"})
-        try:
-            return await endpoint(request)
-        except UnknownKey:
-            return _errors(401, "You sent an invalid key.")
-        except (TooLarge, ScriptTooLong):
-            return _errors(413, "The body is too large.")
-        except (FieldError, InvalidText) as error:
-            return _errors(400, f"{error}.")
-        except (NotReady, NotConfigured) as error:
-            logger.error("%s", error)
-            return _errors(503, "The database is not ready. Try again later.", {"Retry-After": "60"})
-        except (StoreError, Unavailable) as error:
-            logger.error("an event could be stored nowhere: %s", error)
-            return _errors(503, "The event could not be stored. Try again later.", {"Retry-After": "30"})
-
-    return guarded
-
-
-def _errors(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
-    return JSONResponse({"errors": [{"message": message}]}, status, headers)
-
-
 def _arrival(request: Request, trigger: str, ingredients: dict[str, str]) -> Arrival:
-    for name, value in ingredients.items():
-        # Here, so that it is refused also while nothing listens or the database is down.
-        check_text(value, name)
+    check_ingredients(ingredients)
     headers = {name: value for name, value in request.headers.items() if name not in CREDENTIAL_HEADERS}
     named = headers.get("idempotency-key", "").strip()
     return Arrival(
@@ -149,30 +106,14 @@ def _arrival(request: Request, trigger: str, ingredients: dict[str, str]) -> Arr
 
 
 def _accept(runtime: Runtime, arrival: Arrival, answer: str) -> Response:
-    """Store the arrival in the database or, when that can't take it now, in the intake queue."""
-    deadline = Deadline(runtime.settings.intake_timeout_seconds)
-    try:
-        reservation = runtime.intake.accept(arrival, deadline)
-    except (NotReady, InvalidText, ScriptTooLong):
-        raise
-    except StoreError as error:
-        message = arrival.to_json()
-        if len(message.encode()) > MAX_INGREDIENTS_BYTES:
-            # The database would not take it later either.
-            raise TooLarge from error
-        # The arrival's ids are fixed, so a write that did get through makes this one a duplicate.
-        runtime.arrivals.send([message])
-        count(Metric.SENT_TO_INTAKE_QUEUE)
-        logger.warning("an event went to the intake queue: %s", error, extra=watching.arrival(arrival))
-        return PlainTextResponse(answer)
-    headers = {EVENT_ID_HEADER: reservation.event_id} if reservation.event_id is not None else None
-    return PlainTextResponse(answer, headers=headers)
+    reservation = store(runtime, arrival, Deadline(runtime.settings.intake_timeout_seconds))
+    return PlainTextResponse(answer, headers=event_header(reservation))
 
 
 def _notify(runtime: Runtime, request: Request, notification: Notification) -> Response:
     """Check at once what a partner names. Partners send their key under one of two names (PROTOCOLS.md B.2)."""
     key = request.headers.get("ifttt-service-key") or request.headers.get("ifttt-channel-key") or ""
-    notify(runtime.database, runtime.check_orders, key, notification, now_ms())
+    notify(runtime.database, runtime.check_orders, lambda: runtime.accounts, key, notification, now_ms())
     return JSONResponse({})
 
 

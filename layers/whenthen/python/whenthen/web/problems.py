@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from whenthen.errors import FieldError, NotFound, Stale, TooLarge, Unavailable, WhenthenError
+from whenthen.errors import FieldError, InUse, NotConfigured, NotFound, Stale, TooLarge, Unavailable, WhenthenError
 from whenthen.store.errors import GuardFailed, InvalidText, NotReady, ScriptTooLong, StoreError
 
 logger = logging.getLogger(__name__)
@@ -69,13 +69,16 @@ def from_error(error: Exception) -> Response:
             return problem(422, str(error))
         case NotFound():
             return problem(404, str(error))
-        case Stale() | GuardFailed():
+        case Stale() | GuardFailed() | InUse():
             return problem(409, str(error))
         case TooLarge() | ScriptTooLong():
             return problem(413, str(error))
         case NotReady():
             logger.error("%s", error)
             return problem(503, "The database is not ready; its operator finds the reason in the log.")
+        case NotConfigured():
+            logger.error("%s", error)
+            return problem(503, "whenthen is not set up for this; its operator finds the reason in the log.")
         case StoreError() | Unavailable():
             logger.warning("the request could not be served: %s", error)
             return problem(503, "The database can't be reached now. Try again later.", headers={"Retry-After": "5"})

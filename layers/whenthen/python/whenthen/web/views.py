@@ -1,16 +1,23 @@
 """Objects as the management API shows them (DESIGN.md 6)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from whenthen.clock import isoformat, now_ms
 from whenthen.engine.activity import Item
 from whenthen.engine.applets import definition_json, parse
+from whenthen.engine.connections.contents import read_shown
 from whenthen.engine.executions import Detail
 from whenthen.engine.identity import parse_execution_id
+from whenthen.engine.masking import MASK
 from whenthen.engine.stats import Stats
-from whenthen.services.contract import Action, Service, Trigger
+from whenthen.engine.trying import Trial, Tried
+from whenthen.services.connecting import ConnectionType, secret_names
+from whenthen.services.contract import Action, Ingredient, Query, Service, Trigger
+from whenthen.services.registry import find_trigger
 from whenthen.store.applets import AppletRow
 from whenthen.store.checks import CheckRow
+from whenthen.store.connections import ConnectionRow
 from whenthen.store.inbox import Message
 from whenthen.store.keys import Key
 from whenthen.store.stats import Numbers
@@ -27,12 +34,22 @@ def applet(row: AppletRow, trigger_check: CheckRow | None) -> dict[str, Any]:
     """Return an applet: its definition with id, version, times, and how its trigger's checks stand, if it has any."""
     return {
         "id": row.applet_id,
-        **definition_json(parse(row)),
+        **_without_secrets(definition_json(parse(row))),
         "version": row.version,
         "created_at": _time(row.created_at),
         "updated_at": _time(row.updated_at),
         "check": None if trigger_check is None else check(trigger_check),
     }
+
+
+def _without_secrets(definition: dict[str, Any]) -> dict[str, Any]:
+    """Mask the secrets in a trigger's own fields; those of connections are not in an applet."""
+    trigger = definition["trigger"]
+    found = find_trigger(trigger["service"], trigger["trigger"])
+    for name in secret_names(found.fields) if found is not None else ():
+        if trigger["fields"].get(name):
+            trigger["fields"][name] = MASK
+    return definition
 
 
 def check(row: CheckRow) -> dict[str, Any]:
@@ -94,10 +111,25 @@ def execution(detail: Detail, applet_name: str) -> dict[str, Any]:
         **activity_item(detail.item, {detail.item.applet_id: applet_name}),
         "event_id": parse_execution_id(detail.item.execution_id).event_id,
         "ingredients": detail.ingredients,
+        "queries": list(detail.answers),
         "due_at": _time(detail.due_at),
         "attempts": attempts,
         "payload_erased": detail.is_erased,
     }
+
+
+def trial(found: Trial) -> dict[str, Any]:
+    """Return what an applet would do: each query and action with what it would send, or why it can't."""
+    return {
+        "ingredients": found.ingredients,
+        "queries": [{"query": tried.name, **_tried(tried)} for tried in found.queries],
+        "filter": {"passed": not found.ends, "reason": found.ends, "notes": list(found.notes)},
+        "actions": [{"action": tried.name, **_tried(tried), "due_at": _time(tried.due_at)} for tried in found.actions],
+    }
+
+
+def _tried(tried: Tried) -> dict[str, Any]:
+    return {"service": tried.service, "sends": tried.sends, "error": tried.error, "notes": list(tried.notes)}
 
 
 def stats(found: Stats, applet_names: dict[str, str]) -> dict[str, Any]:
@@ -152,14 +184,43 @@ def message(row: Message) -> dict[str, Any]:
     }
 
 
+def connection(row: ConnectionRow) -> dict[str, Any]:
+    """Return a connection: of its secrets the names of those that are set, and nothing else."""
+    shown = read_shown(row)
+    return {
+        "id": row.connection_id,
+        "service": row.service,
+        "name": row.connection_name,
+        "account": row.account_name,
+        "fields": shown.fields,
+        "secrets": list(shown.secrets),
+        "oauth": shown.oauth,
+        "state": row.state,
+        "failing_since": _time(row.failing_since),
+        "message": row.message,
+        "version": row.version,
+        "created_at": _time(row.created_at),
+        "updated_at": _time(row.updated_at),
+    }
+
+
 def service(item: Service) -> dict[str, Any]:
-    """Return a service with its triggers, actions and queries."""
+    """Return a service with what its connections are like, its triggers, actions and queries."""
     return {
         "service": item.slug,
         "name": item.name,
+        "connection": None if item.connection is None else _connection_type(item.connection),
         "triggers": [_trigger(trigger) for trigger in item.triggers],
         "actions": [_action(action) for action in item.actions],
-        "queries": [],
+        "queries": [_query(query) for query in item.queries],
+    }
+
+
+def _connection_type(item: ConnectionType[Any]) -> dict[str, Any]:
+    return {
+        "description": item.description,
+        "fields": item.fields.model_json_schema(),
+        "oauth": item.oauth is not None,
     }
 
 
@@ -169,10 +230,9 @@ def _trigger(item: Trigger) -> dict[str, Any]:
         "name": item.name,
         "description": item.description,
         "fields": item.fields.model_json_schema(),
-        "ingredients": [
-            {"ingredient": ingredient.slug, "name": ingredient.name, "sample": ingredient.sample}
-            for ingredient in item.ingredients
-        ],
+        "ingredients": _ingredients(item.ingredients),
+        "connects": item.connects,
+        "may_connect": item.may_connect,
     }
 
 
@@ -183,4 +243,22 @@ def _action(item: Action[Any]) -> dict[str, Any]:
         "description": item.description,
         "fields": item.fields.model_json_schema(),
         "ingredients": [],
+        "connects": item.connects,
+        "may_connect": item.may_connect,
     }
+
+
+def _query(item: Query[Any]) -> dict[str, Any]:
+    return {
+        "query": item.slug,
+        "name": item.name,
+        "description": item.description,
+        "fields": item.fields.model_json_schema(),
+        "ingredients": _ingredients(item.ingredients),
+        "connects": item.connects,
+        "may_connect": item.may_connect,
+    }
+
+
+def _ingredients(items: Sequence[Ingredient]) -> list[dict[str, str]]:
+    return [{"ingredient": item.slug, "name": item.name, "sample": item.sample} for item in items]

@@ -13,6 +13,7 @@ from whenthen.engine.identity import ExecutionIdParts, parse_execution_id
 from whenthen.engine.runs import trigger_service
 from whenthen.engine.worker import BATCH
 from whenthen.store.applets import find_applet, read_applets
+from whenthen.store.digests import find_digests
 from whenthen.store.doctor import (
     EventHead,
     ExecutionHead,
@@ -165,12 +166,17 @@ def _restore(practice: Practice, lost: Sequence[ExecutionHead]) -> list[str]:
     for row in lost:
         if not _is_nowhere(practice, row.execution_id):
             continue
-        slot = parse_execution_id(row.execution_id).slot
+        parts = parse_execution_id(row.execution_id)
         applet = find_applet(hot, row.applet_id)
         service = trigger_service(applet) if applet is not None else ""
-        progress = Progress(reason=_LOST, finished_at=practice.now, trigger_service=service)
+        progress = Progress(
+            reason=_LOST,
+            finished_at=practice.now,
+            trigger_service=service,
+            digest=bool(find_digests(hot, [parts.event_id])),
+        )
         try:
-            restore_unknown(hot, replace(row, place=slot if slot in open_slots else WAITING), progress)
+            restore_unknown(hot, replace(row, place=parts.slot if parts.slot in open_slots else WAITING), progress)
         except (GuardFailed, MissingTable):
             done.append(f"left: {row.execution_id}, whose slot is being closed; do it again")
             continue

@@ -7,6 +7,7 @@ from whenthen.clock import time_text, to_datetime
 from whenthen.net.errors import NetError
 from whenthen.services.checking import Check, CheckFailed, Found, Item
 from whenthen.services.documents import MAX_DOCUMENT_BYTES, may_pass
+from whenthen.services.partner.access import Access
 from whenthen.services.partner.answers import PartnerEvent, read_events
 from whenthen.services.partner.failures import failure
 from whenthen.services.partner.fields import EventFields
@@ -52,16 +53,33 @@ def check_event(check: Check[EventFields]) -> Found:
 def _ask(check: Check[EventFields]) -> tuple[list[PartnerEvent], int]:
     """Return the latest events, as many as are allowed, and how many entries are no events."""
     fields = check.fields
+    access = _access(check)
     try:
-        answer = check.fetch(trigger_request(fields, check.trigger_id))
+        answer = check.fetch(trigger_request(access, fields, check.trigger_id))
     except NetError as error:
         raise CheckFailed(f"The partner could not be asked. {error}", field="url", temporary=may_pass(error)) from error
     if answer.status != 200:
-        raise failure(answer, fields, check.now)
+        raise failure(answer, access, fields, check.now)
     if answer.truncated or len(answer.body) >= MAX_DOCUMENT_BYTES:
         raise CheckFailed("The partner's answer is too long, or broke off before its end.", field="url")
     events, unusable = read_events(answer.body, check.now)
     return events[-fields.limit :], unusable
+
+
+def _access(check: Check[EventFields]) -> Access:
+    """Return the way in: the connection's, or what stands in the trigger's own fields."""
+    fields = check.fields
+    if check.account is None:
+        if not fields.url:
+            raise CheckFailed("The address of the partner is needed without a connection.", field="url")
+        return Access(fields.url, fields.service_key)
+    access: Access = check.account.access()
+    if fields.service_key:
+        raise CheckFailed("The service key belongs into the connection.", field="service_key")
+    # The connection's secrets go to its own address alone.
+    if fields.url not in ("", access.url):
+        raise CheckFailed("The address is another than that of the connection: leave it out.", field="url")
+    return access
 
 
 def _position(events: Sequence[PartnerEvent], left_out: Collection[str]) -> dict[str, list[str]]:

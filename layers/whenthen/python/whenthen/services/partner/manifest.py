@@ -1,8 +1,11 @@
 """What the partner service offers."""
 
-from whenthen.services.contract import Ingredient, Service, Trigger
+from whenthen.services.contract import Action, Ingredient, Query, Service, Trigger
+from whenthen.services.partner.actions import run_action
 from whenthen.services.partner.checks import check_event
-from whenthen.services.partner.fields import EventFields
+from whenthen.services.partner.connection import CONNECTION
+from whenthen.services.partner.fields import EventFields, RunActionFields, RunQueryFields
+from whenthen.services.partner.queries import run_query
 
 SERVICE = Service(
     slug="partner",
@@ -19,6 +22,32 @@ SERVICE = Service(
                 Ingredient("CreatedAt", "When it occurred", "August 23, 2010 at 11:01PM"),
             ),
             check=check_event,
+            connects="partner",
+            # A key may also stand in the trigger's fields, and some partners want none.
+            may_connect=True,
         ),
     ),
+    actions=(
+        Action(
+            slug="run_action",
+            name="Run a partner's action",
+            description="Runs any action of a service that speaks the IFTTT service protocol.",
+            fields=RunActionFields,
+            prepare=run_action,
+            connects="partner",
+        ),
+    ),
+    queries=(
+        Query(
+            slug="run_query",
+            name="Ask a partner's query",
+            description="Asks any query of a service that speaks the IFTTT service protocol. The members of its rows "
+            "are ingredients by their own names, too.",
+            fields=RunQueryFields,
+            ingredients=(Ingredient("RowJson", "The row as JSON", '{"title": "Sunset", "views": 12}'),),
+            prepare=run_query,
+            connects="partner",
+        ),
+    ),
+    connection=CONNECTION,
 )

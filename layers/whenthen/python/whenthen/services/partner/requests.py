@@ -1,13 +1,14 @@
-"""What the engine asks a partner (PROTOCOLS.md 3, B.2 and B.3)."""
+"""What the engine asks a partner for a trigger's events (PROTOCOLS.md 3, B.2 and B.3)."""
 
 import json
 import uuid
 
 from whenthen.net.messages import Request
+from whenthen.services.partner.access import Access
 from whenthen.services.partner.fields import EventFields
 
 
-def trigger_request(fields: EventFields, trigger_id: str) -> Request:
+def trigger_request(access: Access, fields: EventFields, trigger_id: str) -> Request:
     """Return the request for a trigger's latest events.
 
     Parameters
@@ -24,13 +25,4 @@ def trigger_request(fields: EventFields, trigger_id: str) -> Request:
         "user": json.dumps({"timezone": fields.zone}),
     }
     body = "{" + ",".join(f'"{name}":{value}' for name, value in members.items()) + "}"
-    headers = [
-        ("Accept", "application/json"),
-        ("Accept-Charset", "utf-8"),
-        ("Content-Type", "application/json"),
-        ("X-Request-ID", uuid.uuid4().hex),
-    ]
-    if fields.service_key:
-        # The second is the first one's former name, which many partners still look for.
-        headers += [(name, fields.service_key) for name in ("IFTTT-Service-Key", "IFTTT-Channel-Key")]
-    return Request("POST", fields.endpoint(), tuple(headers), body.encode())
+    return access.post(f"triggers/{fields.trigger}", body.encode(), uuid.uuid4().hex)

@@ -79,8 +79,8 @@ class EventFields(Fields):
     ]
 
 
-class MakeWebRequestFields(Fields):
-    """The request to make."""
+class WebRequestFields(Fields):
+    """A request."""
 
     url: Annotated[
         str,
@@ -99,14 +99,6 @@ class MakeWebRequestFields(Fields):
         Field(title="Additional headers", description="One 'Name: value' a line."),
     ] = ""
     body: Annotated[str, StringConstraints(max_length=262144), Field(title="Body")] = ""
-    repeatable: Annotated[
-        bool,
-        Field(
-            title="May be repeated",
-            description="The target ignores a second request with the same Idempotency-Key. "
-            "Then a request without an answer is sent again instead of being shown as unknown.",
-        ),
-    ] = False
 
     def encodings(self) -> Mapping[str, Encoding]:
         """See `Fields.encodings`."""
@@ -115,3 +107,16 @@ class MakeWebRequestFields(Fields):
             "additional_headers": Encoding.HEADER,
             "body": BODY_ENCODINGS[self.content_type],
         }
+
+
+class MakeWebRequestFields(WebRequestFields):
+    """The request to make."""
+
+    repeatable: Annotated[
+        bool,
+        Field(
+            title="May be repeated",
+            description="The target ignores a second request with the same Idempotency-Key. "
+            "Then a request without an answer is sent again instead of being shown as unknown.",
+        ),
+    ] = False

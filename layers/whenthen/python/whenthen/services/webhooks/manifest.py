@@ -1,8 +1,9 @@
 """What the webhooks service offers."""
 
-from whenthen.services.contract import Action, Ingredient, Service, Trigger
+from whenthen.services.contract import Action, Ingredient, Query, Service, Trigger
 from whenthen.services.webhooks.actions import make_web_request
-from whenthen.services.webhooks.fields import EventFields, MakeWebRequestFields
+from whenthen.services.webhooks.fields import EventFields, MakeWebRequestFields, WebRequestFields
+from whenthen.services.webhooks.queries import ask_web
 
 _OCCURRED_AT = Ingredient("OccurredAt", "When it occurred", "November 29, 2026 at 06:20PM")
 _EVENT_NAME = Ingredient("EventName", "Name of the event", "front_door")
@@ -43,6 +44,20 @@ SERVICE = Service(
             description="Sends a request to a URL. Anything but a 2xx answer is a failure.",
             fields=MakeWebRequestFields,
             prepare=make_web_request,
+        ),
+    ),
+    queries=(
+        Query(
+            slug="web_request",
+            name="Make a web request",
+            description="Asks a URL. Its answer is the body of the row; `fromjson` reads JSON in it.",
+            fields=WebRequestFields,
+            ingredients=(
+                Ingredient("StatusCode", "Status code", "200"),
+                Ingredient("ContentType", "Content type", "application/json"),
+                Ingredient("Body", "Body of the answer", '{"temperature": 21.5}'),
+            ),
+            prepare=ask_web,
         ),
     ),
 )

@@ -78,6 +78,15 @@ SELECT applet_id FROM applets WHERE owner_id = :owner_id
 -- name: blank_applet
 UPDATE applets SET definition = :definition, version = version + 1 WHERE applet_id = CAST(:applet_id AS TEXT)
 
+-- name: list_owned_connections
+SELECT connection_id FROM connections WHERE owner_id = :owner_id
+
+-- name: blank_connection
+-- Whoever gets new tokens for it now is refused by the new version.
+UPDATE connections SET connection_name = '', account_name = '', shown = '{}', sealed = '', message = '',
+    version = version + 1, deleted_at = CASE WHEN deleted_at IS NULL THEN :now ELSE deleted_at END
+WHERE connection_id = CAST(:connection_id AS TEXT)
+
 -- name: list_owned_triggers
 SELECT trigger_id FROM triggers WHERE owner_id = :owner_id
 

@@ -1,0 +1,1 @@
+"""Owners' accounts at services: made, opened for use, and kept working."""

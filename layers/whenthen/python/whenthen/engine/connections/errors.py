@@ -1,0 +1,11 @@
+"""Why a connection can't be used."""
+
+from whenthen.errors import WhenthenError
+
+
+class ConnectionUnusable(WhenthenError):
+    """The connection can't be used until its owner does something about it; the message says why, for the owner."""
+
+
+class RefreshFailed(WhenthenError):
+    """New tokens can't be had now; a later try may do better. The message says why, for the owner."""

@@ -1,0 +1,53 @@
+"""Trying a connection out: one request that changes nothing."""
+
+from dataclasses import dataclass
+
+from whenthen.engine.connections.refreshing import Client
+from whenthen.net.errors import NetError, NotSent
+from whenthen.services.connecting import ConnectionType
+from whenthen.services.contract import Fields
+from whenthen.services.work import Meaning, Reading
+from whenthen.store.connections import ConnectionState
+
+_TIMEOUT_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How a trial went.
+
+    `state` is working, failing (nothing is known, since nobody answered as they should) or broken (refused).
+    `account_name` is what the service calls the account, empty if it does not say. `reason` is in words for the owner,
+    empty when it works. `is_unauthorized`: other credentials may do better.
+    """
+
+    state: ConnectionState
+    account_name: str = ""
+    reason: str = ""
+    is_unauthorized: bool = False
+
+
+def try_out[F: Fields](client: Client, kind: ConnectionType[F], fields: F) -> Trial:
+    """Try the fields of a connection out; where there is nobody to ask, they count as working."""
+    test = kind.test(fields)
+    if test is None:
+        return Trial(ConnectionState.WORKING)
+    try:
+        answer = client.send(test.request, timeout_seconds=_TIMEOUT_SECONDS)
+    except NetError as error:
+        is_final = isinstance(error, NotSent) and not error.retryable
+        state = ConnectionState.BROKEN if is_final else ConnectionState.FAILING
+        return Trial(state, reason=f"The service could not be asked. {error}")
+    read = test.read(answer)
+    if isinstance(read, str):
+        return Trial(ConnectionState.WORKING, read)
+    return _trial(read)
+
+
+def _trial(reading: Reading) -> Trial:
+    match reading.meaning:
+        case Meaning.SUCCEEDED:
+            return Trial(ConnectionState.WORKING)
+        case Meaning.RETRY:
+            return Trial(ConnectionState.FAILING, reason=reading.reason)
+    return Trial(ConnectionState.BROKEN, reason=reading.reason, is_unauthorized=reading.meaning is Meaning.UNAUTHORIZED)

@@ -1,0 +1,12 @@
+"""Which of an owner's applets use a connection."""
+
+from whenthen.engine.applets import parse
+from whenthen.engine.connections.referring import connections_of
+from whenthen.store.applets import list_applets
+from whenthen.store.database import Database
+
+
+def applets_with(database: Database, owner_id: str, connection_id: str) -> list[str]:
+    """Return the names of the owner's applets, on or off, that use the connection."""
+    applets = [parse(row) for row in list_applets(database, owner_id)]
+    return sorted(applet.name for applet in applets if connection_id in connections_of(applet))

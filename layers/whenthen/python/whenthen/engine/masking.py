@@ -1,0 +1,41 @@
+"""Taking a connection's secrets out of what people see, wherever they turn up: a target may echo what it was sent."""
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+from whenthen.services.connecting import secret_names
+from whenthen.services.contract import Fields
+
+MASK = "•••"
+
+_SHORTEST = 6
+"""Shorter ones are not looked for: they would mask every other word, and protect nothing."""
+
+_names = lru_cache(maxsize=64)(secret_names)
+
+
+def secrets_of(fields: Fields | None) -> tuple[str, ...]:
+    """Return the secrets of a connection in all forms in which they are sent, the longest first."""
+    if fields is None:
+        return ()
+    values = [getattr(fields, name) for name in _names(type(fields))]
+    texts = [value for value in values if isinstance(value, str) and len(value) >= _SHORTEST]
+    forms = {form for text in texts for form in (text, quote(text, safe=""), quote_plus(text), json.dumps(text)[1:-1])}
+    return tuple(sorted(forms, key=lambda form: (-len(form), form)))
+
+
+def masked(value: Any, secrets: Sequence[str]) -> Any:
+    """Return plain JSON values without the secrets in their texts."""
+    match value:
+        case str():
+            for secret in secrets:
+                value = value.replace(secret, MASK)
+            return value
+        case dict():
+            return {name: masked(item, secrets) for name, item in value.items()}
+        case list() | tuple():
+            return [masked(item, secrets) for item in value]
+    return value

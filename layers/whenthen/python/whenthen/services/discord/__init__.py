@@ -1,0 +1,1 @@
+"""Discord: messages by a channel's webhook."""

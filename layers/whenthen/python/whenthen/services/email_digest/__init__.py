@@ -1,0 +1,1 @@
+"""Email digest: what happens is collected, and comes in one mail a day or a week."""

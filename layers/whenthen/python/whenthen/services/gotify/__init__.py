@@ -1,0 +1,1 @@
+"""Gotify: push messages over a server of one's own."""

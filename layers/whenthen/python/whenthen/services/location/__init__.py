@@ -1,0 +1,1 @@
+"""The location service: places that phones enter and leave, told by OwnTracks."""

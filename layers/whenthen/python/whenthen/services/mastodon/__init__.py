@@ -1,0 +1,1 @@
+"""Mastodon: posts on any server that speaks its API."""

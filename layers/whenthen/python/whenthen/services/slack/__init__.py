@@ -1,0 +1,1 @@
+"""Slack: messages by a bot or by an incoming webhook."""

@@ -1,0 +1,1 @@
+"""The table service: rows that an owner keeps in whenthen."""

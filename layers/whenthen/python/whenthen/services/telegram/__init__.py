@@ -1,0 +1,1 @@
+"""Telegram: messages and photos by a bot."""

@@ -1,0 +1,1 @@
+"""Todoist: tasks (API v1)."""
