@@ -15,6 +15,7 @@ from tests.support.sink import Reply, Sink
 from whenthen.clock import to_datetime
 from whenthen.model.encoding import Encoding
 from whenthen.net import Answer
+from whenthen.services import connecting
 from whenthen.services.checking import CheckFailed, Found, PolledFields
 from whenthen.services.contract import Action, Fields, Query, Service, Trigger
 from whenthen.services.documents import MAX_DOCUMENT_BYTES
@@ -350,8 +351,8 @@ def test_any_answer_to_the_test_of_a_connection_is_read(service: Service, action
     account = sample.account_of(action)
     connection = SERVICES[action.connects].connection if account else None
     test = connection.test(account) if connection else None
-    for answer in hostile_answers() if test else ():
-        assert test is not None
+    for answer in hostile_answers() if isinstance(test, connecting.Test) else ():
+        assert isinstance(test, connecting.Test)
         found = test.read(answer)
         assert found
         assert not isinstance(found, Reading) or len(found.reason) > 10

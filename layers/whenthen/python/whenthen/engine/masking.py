@@ -23,8 +23,12 @@ def secrets_of(fields: Fields | None) -> tuple[str, ...]:
         return ()
     values = [getattr(fields, name) for name in _names(type(fields))]
     texts = [value for value in values if isinstance(value, str) and len(value) >= _SHORTEST]
-    forms = {form for text in texts for form in (text, quote(text, safe=""), quote_plus(text), json.dumps(text)[1:-1])}
+    forms = {form for text in texts for form in _forms(text)}
     return tuple(sorted(forms, key=lambda form: (-len(form), form)))
+
+
+def _forms(text: str) -> tuple[str, ...]:
+    return text, quote(text), quote(text, safe=""), quote_plus(text), json.dumps(text)[1:-1]
 
 
 def masked(value: Any, secrets: Sequence[str]) -> Any:

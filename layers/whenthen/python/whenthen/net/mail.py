@@ -57,7 +57,9 @@ def _converse(smtp: "_Smtp", mail: Mail) -> MailAnswer:
                 raise
             raise MailServerLacks(f"{mail.host} offers no login with a password.") from error
     code, said = smtp.mail(mail.sender, _options(smtp, mail))
-    if code not in _ACCEPTED:
+    if code not in _ACCEPTED or not mail.recipients:
+        with suppress(OSError, smtplib.SMTPException):
+            smtp.putcmd("QUIT")
         return MailAnswer(MailStep.SENDER, code, _words(said))
     refused: dict[str, tuple[int, str]] = {}
     for recipient in mail.recipients:

@@ -70,7 +70,8 @@ class Mail:
     security:
         ``starttls`` (RFC 3207), ``tls`` from the first byte (RFC 8314) or ``none``. Certificates are always checked.
     sender, recipients:
-        The envelope: addresses without names, domains in ASCII.
+        The envelope: addresses without names, domains in ASCII. Without recipients the server is asked for a log-in and
+        for the sender alone, and no mail is sent.
     content:
         The whole message; every line, the last one too, ends with CR LF.
     user, password:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from whenthen.net.messages import Answer, Request
+from whenthen.net.messages import Answer, Mail, MailAnswer, Request
 from whenthen.services.contract import Fields
 from whenthen.services.work import Reading
 
@@ -55,6 +55,17 @@ class Test:
 
 
 @dataclass(frozen=True, slots=True)
+class MailTest:
+    """A log-in at a mail server that shows whether a connection works: `mail` has no recipients, so none is sent.
+
+    `read` is as of `Test`.
+    """
+
+    mail: Mail
+    read: Callable[[MailAnswer], str | Reading]
+
+
+@dataclass(frozen=True, slots=True)
 class OAuth[F: Fields]:
     """How a service hands out tokens (RFC 6749 authorization code with PKCE, RFC 7636).
 
@@ -87,12 +98,12 @@ class ConnectionType[F: Fields]:
     fields:
         What the owner gives; fields of type `Secret` are kept secret. Templates are not rendered in them.
     test:
-        How to see whether a connection works: a request, or None when there is nobody to ask.
+        How to see whether a connection works, or None when there is nobody to ask.
     oauth:
         How to get a token for the owner, or None when tokens are given by hand.
     """
 
     fields: type[F]
     description: str
-    test: Callable[[F], Test | None]
+    test: Callable[[F], Test | MailTest | None]
     oauth: OAuth[F] | None = None

@@ -21,7 +21,7 @@ from whenthen.engine.connections.marking import write_broken, write_failing
 from whenthen.engine.connections.opened import Opened, OpenedConnections
 from whenthen.engine.connections.tokens import NoTokens, Tokens, read_tokens, token_request
 from whenthen.net.errors import NetError
-from whenthen.net.messages import Answer, Request
+from whenthen.net.messages import Answer, Mail, MailAnswer, Request
 from whenthen.store.connections import (
     ConnectionRow,
     ConnectionState,
@@ -52,6 +52,10 @@ class Client(Protocol):
 
     def send(self, request: Request, *, timeout_seconds: float | None = None) -> Answer:
         """See `GuardedClient.send`."""
+        ...
+
+    def mail(self, mail: Mail, *, timeout_seconds: float | None = None) -> MailAnswer:
+        """See `GuardedClient.mail`."""
         ...
 
 

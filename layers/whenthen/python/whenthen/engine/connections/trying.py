@@ -1,10 +1,10 @@
-"""Trying a connection out: one request that changes nothing."""
+"""Trying a connection out: one request, or log-in, that changes nothing."""
 
 from dataclasses import dataclass
 
 from whenthen.engine.connections.refreshing import Client
 from whenthen.net.errors import NetError, NotSent
-from whenthen.services.connecting import ConnectionType
+from whenthen.services.connecting import ConnectionType, MailTest
 from whenthen.services.contract import Fields
 from whenthen.services.work import Meaning, Reading
 from whenthen.store.connections import ConnectionState
@@ -33,12 +33,14 @@ def try_out[F: Fields](client: Client, kind: ConnectionType[F], fields: F) -> Tr
     if test is None:
         return Trial(ConnectionState.WORKING)
     try:
-        answer = client.send(test.request, timeout_seconds=_TIMEOUT_SECONDS)
+        if isinstance(test, MailTest):
+            read = test.read(client.mail(test.mail, timeout_seconds=_TIMEOUT_SECONDS))
+        else:
+            read = test.read(client.send(test.request, timeout_seconds=_TIMEOUT_SECONDS))
     except NetError as error:
         is_final = isinstance(error, NotSent) and not error.retryable
         state = ConnectionState.BROKEN if is_final else ConnectionState.FAILING
         return Trial(state, reason=f"The service could not be asked. {error}")
-    read = test.read(answer)
     if isinstance(read, str):
         return Trial(ConnectionState.WORKING, read)
     return _trial(read)

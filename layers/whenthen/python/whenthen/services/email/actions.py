@@ -81,7 +81,12 @@ def _send(
     if account.kind == "ses":
         request = signed(account, send_request(account, recipients, content))
         return read_ses(wire.send(request, repeatable=False))
-    mail = Mail(
+    return read_mail(wire.mail(on_the_way(account, recipients, content)))
+
+
+def on_the_way(account: EmailAccount, recipients: tuple[str, ...] = (), content: bytes = b"") -> Mail:
+    """Return a message on its way to the account's mail server. Without recipients it is a log-in alone."""
+    return Mail(
         host=account.host,
         port=account.port,
         security=account.security,
@@ -91,4 +96,3 @@ def _send(
         user=account.user,
         password=account.password,
     )
-    return read_mail(wire.mail(mail))

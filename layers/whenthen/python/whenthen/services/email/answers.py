@@ -16,6 +16,13 @@ _LOGIN_NEEDED = {530, 534, 535, 538}
 """RFC 4954, 6: authentication is required, too weak, or failed."""
 
 
+def read_login(answer: MailAnswer) -> Reading:
+    """Return what the answer to a log-in without a mail means; it has succeeded when the sender was accepted."""
+    if answer.step is MailStep.SENDER and 200 <= answer.code < 300:
+        return Reading(Meaning.SUCCEEDED)
+    return read_mail(answer)
+
+
 def read_mail(answer: MailAnswer) -> Reading:
     """Return what the answer means: 4xx may pass, 5xx is final (RFC 5321, 4.2.1), and some are about the login.
 

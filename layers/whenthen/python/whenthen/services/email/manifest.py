@@ -1,24 +1,26 @@
 """What the email service offers."""
 
+from collections.abc import Callable
 from functools import partial
 
-from whenthen.net.messages import Answer
-from whenthen.services.connecting import ConnectionType, Test
+from whenthen.services.connecting import ConnectionType, MailTest, Test
 from whenthen.services.contract import Action, Service
-from whenthen.services.email.actions import send_email
+from whenthen.services.email.actions import on_the_way, send_email
+from whenthen.services.email.answers import read_login
 from whenthen.services.email.connection import EmailAccount
 from whenthen.services.email.fields import SendEmailFields
 from whenthen.services.email.ses import account_request, read_account
 from whenthen.services.work import Meaning, Reading
 
 
-def _test(account: EmailAccount) -> Test | None:
-    """Ask SES for the account; a mail server shows with the first mail whether it takes the password."""
-    return Test(account_request(account), partial(_read, account.sender)) if account.kind == "ses" else None
+def _test(account: EmailAccount) -> Test | MailTest:
+    if account.kind == "ses":
+        return Test(account_request(account), partial(_name, account.sender, read_account))
+    return MailTest(on_the_way(account), partial(_name, account.sender, read_login))
 
 
-def _read(sender: str, answer: Answer) -> str | Reading:
-    reading = read_account(answer)
+def _name[A](sender: str, read: Callable[[A], Reading], answer: A) -> str | Reading:
+    reading = read(answer)
     return sender if reading.meaning is Meaning.SUCCEEDED else reading
 
 
