@@ -70,6 +70,16 @@ def test_r6_an_action_that_is_refused_goes_on_with_new_tokens(house: House, vend
     assert (state_of(house, made)["state"], messages(house)) == ("working", [])
 
 
+def test_f10_a_token_that_ended_with_a_403_is_renewed(house: House, vendor: Vendor, made: Json) -> None:
+    """F10: what 403 means the service says."""
+    house.make_applet(actions=[post(made)])
+    vendor.refusal = 403
+    vendor.expire()
+    house.fire(query={"value1": "hi"})
+    house.work()
+    assert (house.execution()["state"], vendor.posts, vendor.calls) == ("succeeded", [b"hi"], ["refresh_token"])
+
+
 def test_r6_an_action_refused_for_good_breaks_the_connection_and_can_run_again(
     house: House, vendor: Vendor, made: Json
 ) -> None:

@@ -136,6 +136,7 @@ def test_c08_the_owner_says_what_becomes_of_missed_slots(
 
 
 def test_c17_two_pollers_at_once(house: House, clock: time_machine.Traveller) -> None:
+    """F19: a daily job runs once in its minute, however many look at the clock."""
     for number in range(20):
         make(house, "every_day_at", name=str(number), time="10:02", zone="UTC", grace_minutes=number)
     clock.move_to(at("2026-01-07T10:02"))

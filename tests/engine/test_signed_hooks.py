@@ -70,6 +70,7 @@ def connect(house: House, name: str, **changes: str) -> Hook:
         {"service": "signed_webhooks", "name": name, "fields": {**SENDERS[name].fields, **changes}},
     )
     assert answer.status_code == 201, answer.text
+    assert answer.json()["hook_url"].endswith(f"/hooks/{answer.json()['id']}")
     return Hook(house, name, answer.json()["id"])
 
 

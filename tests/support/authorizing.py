@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler
 from typing import Annotated, Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
@@ -54,7 +54,7 @@ class Vendor:
         delay: seconds that each token request takes.
         rotates: whether each refresh gives another refresh token.
         posts: bodies that were posted with a good token.
-        refused: how many requests came with another one.
+        refused: how many requests came with another one, each answered with the status `refusal`.
         scope: what has to be asked for.
         events: ids that it shows as a partner, the newest first (PROTOCOLS.md B.3).
     """
@@ -70,6 +70,7 @@ class Vendor:
         self.scope = "read write"
         self.events: list[str] = []
         self.refuses_account = False
+        self.refusal = 401
         self._codes: dict[str, _Code] = {}
         self._families: list[_Family] = []
         self._lock = threading.Lock()
@@ -169,7 +170,7 @@ class Vendor:
         if not self.accepts(headers.get("authorization", "").removeprefix("Bearer ")):
             with self._lock:
                 self.refused += 1
-            return 401, {"message": "Bad credentials"}
+            return self.refusal, {"message": "Bad credentials"}
         if path == "/me":
             return (403, {"message": "no"}) if self.refuses_account else (200, {"login": "ada"})
         if path.startswith("/ifttt/v1/"):
@@ -231,7 +232,15 @@ def _account(answer: Answer) -> str | Reading:
 
 def _post(task: Task[PostFields]) -> Send:
     headers = (("Authorization", f"Bearer {task.account.token}"),)
-    return Send(Request("POST", f"{task.account.url}/posts", headers, task.fields.text.encode()), repeatable=False)
+    request = Request("POST", f"{task.account.url}/posts", headers, task.fields.text.encode())
+    return Send(request, repeatable=False, read=_read_post)
+
+
+def _read_post(answer: Answer) -> Reading:
+    said = str(json_object(answer).get("message", ""))
+    reading = read_status(answer, said)
+    # Some services tell with 403 that a token has ended (F10).
+    return replace(reading, meaning=Meaning.UNAUTHORIZED) if said == "Bad credentials" else reading
 
 
 SERVICE = Service(

@@ -125,6 +125,14 @@ def test_moved_for_good_to_another_origin(client: GuardedClient, serve, reply) -
     assert (answer.status, answer.moved_to) == (404, f"http://other.test:{other.port}/b")
 
 
+def test_what_may_not_move_is_sent_once(client: GuardedClient, serve, reply) -> None:
+    """A body with a secret does not go on to whom a 307 names."""
+    other = serve({"/": reply(200)})
+    server = serve({"/": reply(307, {"Location": f"http://other.test:{other.port}/"})})
+    answer = client.send(Request("POST", f"http://service.test:{server.port}/", (), b"secret", may_move=False))
+    assert (answer.status, other.received) == (307, [])
+
+
 def test_a_permanent_redirect_without_a_location_leads_nowhere(client: GuardedClient, serve, reply) -> None:
     server = serve({"/": reply(301)})
     answer = client.send(Request("GET", f"http://service.test:{server.port}/"))

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -14,14 +13,12 @@ MASK = "•••"
 _SHORTEST = 6
 """Shorter ones are not looked for: they would mask every other word, and protect nothing."""
 
-_names = lru_cache(maxsize=64)(secret_names)
-
 
 def secrets_of(fields: Fields | None) -> tuple[str, ...]:
     """Return the secrets of a connection in all forms in which they are sent, the longest first."""
     if fields is None:
         return ()
-    values = [getattr(fields, name) for name in _names(type(fields))]
+    values = [getattr(fields, name) for name in secret_names(type(fields))]
     texts = [value for value in values if isinstance(value, str) and len(value) >= _SHORTEST]
     forms = {form for text in texts for form in _forms(text)}
     return tuple(sorted(forms, key=lambda form: (-len(form), form)))

@@ -92,7 +92,7 @@ class GuardedClient:
         answer = self._exchange(request, deadline, limit)
         moved_to, for_good = "", True
         for _ in range(self._max_redirects):
-            if not is_redirect(answer):
+            if not is_redirect(answer) or not request.may_move:
                 return replace(answer, moved_to=moved_to)
             try:
                 request = redirected(request, answer)

@@ -22,12 +22,15 @@ class Request:
         Names and values, sent in this order. Host and the headers that frame the message are our own.
     body:
         Bytes to send. None sends no body.
+    may_move:
+        Whether redirects are followed. Not where the body is a secret for the one who was asked.
     """
 
     method: str
     url: str = field(repr=False)
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     body: bytes | None = field(default=None, repr=False)
+    may_move: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,8 @@
 """Connections in the management API, and where services send people back to."""
 
-import html
-
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from whenthen.engine.connections.keeping import ConnectionChange, NewConnection
@@ -13,23 +11,18 @@ from whenthen.errors import WhenthenError
 from whenthen.store.connections import ConnectionRow
 from whenthen.web import views
 from whenthen.web.call import Call
+from whenthen.web.pages import page
 from whenthen.web.problems import from_error
 from whenthen.wiring import Runtime
 
 CALLBACK_PATH = "/oauth/callback"
 
-_PAGE_HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-store",
-}
 
-
-def list_all_connections(runtime: Runtime, owner: str, _call: Call) -> Response:
+def list_all_connections(runtime: Runtime, owner: str, call: Call) -> Response:
     """The owner's connections."""
     rows = runtime.connections.list_all(owner)
-    return JSONResponse({"items": [views.connection(row) for row in rows], "next": None})
+    items = [views.connection(row, _base_url(runtime, call)) for row in rows]
+    return JSONResponse({"items": items, "next": None})
 
 
 def create_connection(runtime: Runtime, owner: str, call: Call) -> Response:
@@ -37,21 +30,21 @@ def create_connection(runtime: Runtime, owner: str, call: Call) -> Response:
     wanted = NewConnection.model_validate(call.json_object())
     row = runtime.connections.create(owner, wanted)
     if not wanted.oauth:
-        return _connection(row, status=201)
+        return _connection(runtime, call, row, status=201)
     row, url = runtime.authorizations.start(owner, row.connection_id, _callback_url(runtime, call))
-    return _connection(row, status=201, authorize_url=url)
+    return _connection(runtime, call, row, status=201, authorize_url=url)
 
 
 def get_connection(runtime: Runtime, owner: str, call: Call) -> Response:
     """One connection."""
-    return _connection(runtime.connections.get(owner, call.path["id"]))
+    return _connection(runtime, call, runtime.connections.get(owner, call.path["id"]))
 
 
 def change_connection(runtime: Runtime, owner: str, call: Call) -> Response:
     """A connection with another name, or with some of its fields replaced."""
     change = ConnectionChange.model_validate(call.json_object())
     seen = call.seen_version()
-    return _connection(runtime.connections.change(owner, call.path["id"], change, seen_version=seen))
+    return _connection(runtime, call, runtime.connections.change(owner, call.path["id"], change, seen_version=seen))
 
 
 def delete_connection(runtime: Runtime, owner: str, call: Call) -> Response:
@@ -62,13 +55,13 @@ def delete_connection(runtime: Runtime, owner: str, call: Call) -> Response:
 
 def test_connection(runtime: Runtime, owner: str, call: Call) -> Response:
     """Try a connection out now."""
-    return _connection(runtime.connections.test(owner, call.path["id"]))
+    return _connection(runtime, call, runtime.connections.test(owner, call.path["id"]))
 
 
 def authorize_connection(runtime: Runtime, owner: str, call: Call) -> Response:
     """Start the authorization again, to repair a connection or to let it do more."""
     row, url = runtime.authorizations.start(owner, call.path["id"], _callback_url(runtime, call))
-    return _connection(row, authorize_url=url)
+    return _connection(runtime, call, row, authorize_url=url)
 
 
 def callback_route(runtime: Runtime) -> Route:
@@ -78,32 +71,28 @@ def callback_route(runtime: Runtime) -> Route:
         try:
             row = await run_in_threadpool(runtime.authorizations.finish, dict(request.query_params))
         except NotAuthorized as error:
-            return _page("Not connected", str(error), 400)
+            return page("Not connected", str(error), status=400)
         except WhenthenError as error:
-            return _page(
-                "Not connected", "It did not work this time. Start again in whenthen.", from_error(error).status_code
-            )
+            words = "It did not work this time. Start again in whenthen."
+            return page("Not connected", words, status=from_error(error).status_code)
         account = f" as {row.account_name}" if row.account_name else ""
-        return _page("Connected", f"{row.connection_name} is connected{account}. You can close this page.", 200)
+        return page("Connected", f"{row.connection_name} is connected{account}. You can close this page.")
 
     return Route(CALLBACK_PATH, callback, methods=["GET"])
 
 
+def _base_url(runtime: Runtime, call: Call) -> str:
+    return (runtime.settings.public_url or call.base_url).rstrip("/")
+
+
 def _callback_url(runtime: Runtime, call: Call) -> str:
-    return (runtime.settings.public_url or call.base_url).rstrip("/") + CALLBACK_PATH
+    return _base_url(runtime, call) + CALLBACK_PATH
 
 
-def _connection(row: ConnectionRow, *, status: int = 200, authorize_url: str | None = None) -> Response:
-    document = views.connection(row)
+def _connection(
+    runtime: Runtime, call: Call, row: ConnectionRow, *, status: int = 200, authorize_url: str | None = None
+) -> Response:
+    document = views.connection(row, _base_url(runtime, call))
     if authorize_url is not None:
         document["authorize_url"] = authorize_url
     return JSONResponse(document, status, headers={"ETag": f'"{row.version}"'})
-
-
-def _page(title: str, words: str, status: int) -> Response:
-    text = (
-        '<!doctype html><html lang="en"><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{html.escape(title)} – whenthen</title><h1>{html.escape(title)}</h1><p>{html.escape(words)}</p></html>"
-    )
-    return HTMLResponse(text, status, headers=_PAGE_HEADERS)

@@ -184,13 +184,21 @@ def message(row: Message) -> dict[str, Any]:
     }
 
 
-def connection(row: ConnectionRow) -> dict[str, Any]:
-    """Return a connection: of its secrets the names of those that are set, and nothing else."""
+def connection(row: ConnectionRow, base_url: str) -> dict[str, Any]:
+    """Return a connection: of its secrets the names of those that are set, and nothing else.
+
+    Parameters
+    ----------
+    base_url:
+        Where senders reach whenthen, without a slash at its end: a sender of signed webhooks needs a URL.
+    """
     shown = read_shown(row)
+    hook_url = {"hook_url": f"{base_url}/hooks/{row.connection_id}"} if row.service == "signed_webhooks" else {}
     return {
         "id": row.connection_id,
         "service": row.service,
         "name": row.connection_name,
+        **hook_url,
         "account": row.account_name,
         "fields": shown.fields,
         "secrets": list(shown.secrets),

@@ -54,7 +54,7 @@ def token_request(url: str, fields: Mapping[str, Any], **parameters: str) -> Req
     client = {name: str(fields[name]) for name in ("client_id", "client_secret") if fields.get(name)}
     # Without Accept, GitHub answers in another format (F20).
     headers = (("Accept", "application/json"), ("Content-Type", "application/x-www-form-urlencoded"))
-    return Request("POST", url, headers, urlencode({**parameters, **client}).encode())
+    return Request("POST", url, headers, urlencode({**parameters, **client}).encode(), may_move=False)
 
 
 def read_tokens(answer: Answer, now: int, secrets: Mapping[str, Any]) -> Tokens | NoTokens:
