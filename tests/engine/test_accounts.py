@@ -3,13 +3,14 @@
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 import time_machine
 
 from tests.engine.test_oauth import begin, come_back, state_of
-from tests.support.authorizing import Vendor, register
+from tests.support.authorizing import CLIENT, Vendor, register
 from tests.support.embedded import START, House, Json
 from tests.support.scenario import OWNER
 from whenthen.clock import Deadline
@@ -17,6 +18,7 @@ from whenthen.engine.connections.accounts import Account, Accounts
 from whenthen.engine.connections.errors import ConnectionUnusable, RefreshFailed
 from whenthen.engine.connections.opened import REMEMBERED_SECONDS
 from whenthen.engine.connections.refreshing import LEASE_MS
+from whenthen.store.connections import find_connection
 from whenthen.store.errors import OutcomeUnknown, StoreError, Unreachable
 from whenthen.wiring import Runtime
 
@@ -367,6 +369,67 @@ def test_a_rename_during_a_refresh_is_kept_and_so_are_the_tokens(
     assert renewed is not None
     assert vendor.accepts(token(opened(another_process(house), made)))
     assert state_of(house, made)["name"] == "Other"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "change"),
+    [
+        ("PATCH", "", {"name": "Other"}),
+        ("PATCH", "", {"fields": {"note": "Other"}}),
+        ("POST", "/authorize", None),
+    ],
+)
+def test_r10_what_the_owner_does_during_a_refresh_starts_no_second_one(
+    house: House, vendor: Vendor, made: Json, method: str, path: str, change: Json | None
+) -> None:
+    """R10: given a refresh on its way, when its owner changes the connection, then the pair is kept, and nobody asks
+    with the older refresh token: the service would take that for a theft."""
+    workers = [another_process(house) for _ in range(2)]
+    accounts = [opened(worker, made) for worker in workers]
+    vendor.expire()
+    with ThreadPoolExecutor(2) as pool:
+        with vendor.held("/token"):
+            first = pool.submit(workers[0].refused, accounts[0], "no", Deadline(20))
+            vendor.wait_for_one()
+            assert house.call(method, f"/connections/{made['id']}{path}", change).status_code == 200
+            second = pool.submit(workers[1].refused, accounts[1], "no", Deadline(20))
+            time.sleep(0.5)
+        renewed = [first.result(), second.result()]
+    assert vendor.calls == ["refresh_token"]
+    assert all(account is not None and vendor.accepts(token(account)) for account in renewed)
+    assert vendor.accepts(token(opened(another_process(house), made)))
+    row = find_connection(house.database, made["id"])
+    assert row is not None
+    assert (row.claim, row.lease_until) == ("", 0)
+
+
+def test_a_refresh_that_came_to_nothing_holds_up_no_other(house: House, vendor: Vendor, made: Json) -> None:
+    """Given a refresh on its way, when the connection is led elsewhere, then its new account's tokens are renewed."""
+    worker = another_process(house)
+    account = opened(worker, made)
+    vendor.expire()
+    with ThreadPoolExecutor(1) as pool, Vendor() as other:
+        with vendor.held("/token"):
+            refused = pool.submit(worker.refused, account, "no", Deadline(20))
+            vendor.wait_for_one()
+            change = {"fields": {"url": other.url, "client_secret": CLIENT[1]}}
+            assert house.call("PATCH", f"/connections/{made['id']}", change).json()["state"] == "unfinished"
+        assert refused.result() is None
+        started = house.call("POST", f"/connections/{made['id']}/authorize").json()
+        assert come_back(house, other.consent(started["authorize_url"])).status_code == 200
+        other.expire()
+        assert house.call("POST", f"/connections/{made['id']}/test").json()["state"] == "working"
+
+
+def test_another_field_is_no_other_token(house: House, vendor: Vendor, made: Json) -> None:
+    """Given an ended token, when its owner changes something else, then it is renewed, and not tried again."""
+    accounts = another_process(house)
+    account = opened(accounts, made)
+    vendor.expire()
+    house.call("PATCH", f"/connections/{made['id']}", {"fields": {"note": "Other"}})
+    renewed = accounts.refused(account, "no", Deadline(10))
+    assert renewed is not None
+    assert vendor.accepts(token(renewed))
 
 
 def test_a_token_given_by_hand_is_broken_when_it_is_refused(house: House, vendor: Vendor) -> None:

@@ -2,17 +2,22 @@
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+import time_machine
 
 from tests.support.authorizing import CLIENT, Vendor, register
 from tests.support.embedded import House, Json, make_house, notification
+from whenthen.clock import Deadline
 from whenthen.engine import keys
 from whenthen.engine.erasure import request_erasure
+from whenthen.engine.wakeups import read_wakeup
 from whenthen.local.setup import make_secrets_key
 from whenthen.store.errors import Unreachable
 from whenthen.store.keys import add_user
+from whenthen.wiring import Runtime
 
 TOKEN = "at-by-hand"
 
@@ -226,6 +231,29 @@ def test_a_local_run_makes_a_key_but_never_instead_of_one_that_is_missed(
     make_secrets_key(house.database, settings)
     assert not settings.secrets_key_path.exists()
     assert "is missing" in caplog.text
+
+
+def test_a_key_that_is_missing_holds_up_nobody_else(house: House, vendor: Vendor) -> None:
+    """Given a process without the key, then what needs it is tried again, with the reason, and its neighbours are
+    done."""
+    made = make(house, vendor)
+    house.make_applet(name="Post", actions=[post(made["id"])])
+    house.make_applet(name="Plain")
+    house.fire(query={"value1": "hello"})
+    path = house.runtime.settings.secrets_key_path
+    path.rename(path.with_name("elsewhere"))
+    ids = [read_wakeup(item.body) for item in house.wakeups.receive(wait_seconds=0)]
+    assert not Runtime(house.runtime.settings, database=house.database, wakeups=house.wakeups).worker.run(
+        ids, Deadline(60)
+    )
+    items = {item["applet_name"]: item for item in house.activity()}
+    assert (items["Plain"]["state"], items["Post"]["state"]) == ("succeeded", "waiting")
+    assert items["Post"]["reason"] == "The connection could not be read now; the log says why."
+    path.with_name("elsewhere").rename(path)
+    with time_machine.travel(datetime.now(UTC) + timedelta(minutes=10)):
+        house.tick()
+        house.work()
+    assert (vendor.posts, house.activity()[0]["state"]) == ([b"hello"], "succeeded")
 
 
 def test_a_database_that_is_down_is_told(house: House, vendor: Vendor) -> None:

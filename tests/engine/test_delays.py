@@ -1,12 +1,16 @@
 """Waiting before an action, for a time or until an instant."""
 
+from datetime import timedelta
+
 import pytest
 import time_machine
 
 from tests.support.embedded import START, House, Json, notification, web_request
 from tests.support.sink import Sink
 from whenthen.clock import from_datetime
+from whenthen.engine import judging
 from whenthen.engine.delays import read_instant
+from whenthen.engine.erasure import erase_owners, request_erasure
 
 NOW = from_datetime(START)
 
@@ -90,11 +94,28 @@ def test_until_an_instant_of_the_event(house: House, sink: Sink, clock: time_mac
     assert "20:00:00" in item["reason"]
 
 
-def test_an_instant_that_has_passed_is_not_waited_for(house: House, clock: time_machine.Traveller) -> None:
+@pytest.mark.parametrize("value", ["2026-11-29", "0001-01-01T00:00:00Z", "0001-01-01T00:00:00+14:00"])
+def test_an_instant_that_has_passed_is_not_waited_for(house: House, clock: time_machine.Traveller, value: str) -> None:
+    """Many sources write the year 1 for no date at all; it has none in zones west of Greenwich."""
+    house.call("PATCH", "/me", {"zone": "America/New_York"})
     house.make_applet(actions=[delayed(notification("now"), until="{{Value1}}")])
-    house.fire(query={"value1": "2026-11-29"})
+    house.fire(query={"value1": value})
     assert house.messages() == ["now"]
     assert "has passed already" in house.execution()["attempts"][0]["notes"][0]
+
+
+def test_a_delay_that_fails_unforeseen_does_not_harm_its_neighbours(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_args: object) -> int:
+        raise RuntimeError
+
+    monkeypatch.setattr(judging, "ends_at", fail)
+    house.make_applet(actions=[delayed(notification("never"), seconds=60), notification("next")])
+    house.make_applet(actions=[notification("neighbour")])
+    house.fire()
+    assert sorted(house.messages()) == ["neighbour", "next"]
+    assert sorted(item["state"] for item in house.activity()) == ["failed", "succeeded"]
 
 
 @pytest.mark.parametrize(("value", "words"), [("soon", "is no date"), ("2036-01-01", "more than a year")])
@@ -118,6 +139,34 @@ def test_the_applet_counts_as_it_is_when_the_delay_is_over(
     clock.shift(61)
     house.run(house.execution()["execution_id"])
     assert (house.execution()["state"], sink.requests) == ("skipped", [])
+
+
+def test_a_query_that_was_removed_meanwhile_does_not_stop_what_is_left(
+    house: House, sink: Sink, clock: time_machine.Traveller
+) -> None:
+    query = {"service": "webhooks", "query": "web_request", "fields": {"url": sink.url}}
+    actions = [delayed(notification("one"), seconds=60), delayed(notification("{{Value1}}"), until="{{Value1}}")]
+    made = house.make_applet(queries=[query], actions=actions)
+    house.fire(query={"value1": "2026-11-29"})
+    house.work()
+    assert house.call("PATCH", f"/applets/{made['id']}", {"queries": []}).status_code == 200
+    clock.shift(61)
+    house.run(house.execution()["execution_id"])
+    assert house.messages() == ["2026-11-29", "one"]
+
+
+def test_erasing_an_owner_does_not_wait_for_a_delay(house: House, sink: Sink, clock: time_machine.Traveller) -> None:
+    house.make_applet(actions=[delayed(web_request(sink.url), seconds=300 * 24 * 3600)])
+    house.fire()
+    house.work()
+    request_erasure(house.database, "owner")
+    for hours in range(5):
+        clock.move_to(START + timedelta(hours=hours, minutes=8))
+        erase_owners(house.runtime.history)
+        house.tick()
+        house.work()
+    assert house.table("SELECT erased_at FROM erasures")[0]["erased_at"] is not None
+    assert sink.requests == []
 
 
 @pytest.mark.parametrize(

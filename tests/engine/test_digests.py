@@ -395,3 +395,21 @@ def test_sent_entries_are_erased_with_the_payloads(
     clock.move_to(DUE + timedelta(days=40))
     assert expire_payloads(house.runtime.history, now_ms()) > 0
     assert leftovers(house) == []
+
+
+def test_an_account_that_a_digest_still_needs_stays(
+    house: House, account: str, mails: MailServer, clock: time_machine.Traveller
+) -> None:
+    """Given an applet that is gone and a mail that still collects, then its account stays until it is sent."""
+    made = house.make_applet(actions=[adding(account)])
+    house.fire(query={"value1": "one"})
+    house.work()
+    house.call("DELETE", f"/applets/{made['id']}")
+    answer = house.call("DELETE", f"/connections/{account}")
+    assert (answer.status_code, "the digest “News”" in answer.json()["detail"]) == (409, True)
+    for _ in range(2):
+        clock.shift(3600)
+        house.tick()
+    house.work()
+    assert len(mails.received) == 1
+    assert house.call("DELETE", f"/connections/{account}").status_code == 204

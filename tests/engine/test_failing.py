@@ -83,6 +83,17 @@ def test_never_when_the_owner_says_so(house: House, sink: Sink) -> None:
     assert house.call("GET", f"/applets/{made['id']}").json()["enabled"] is True
 
 
+def test_an_applet_that_can_not_be_read_stops_no_tick(house: House, sink: Sink) -> None:
+    """Such as one of a newer version that was rolled back."""
+    sink.reply("/", [Reply(404)])
+    made = house.make_applet(off_after_failures=1, actions=[web_request(sink.url + "/")])
+    fire(house, 2)
+    key = f"applet_id = CAST('{made['id']}' AS TEXT)"
+    house.table(f"UPDATE applets SET definition = '{{}}' WHERE {key}")
+    house.tick()
+    assert house.table("SELECT failures, reviewed FROM applet_runs") == [{"failures": 2, "reviewed": 2}]
+
+
 def test_skipped_and_unknown_are_no_failures(house: House, sink: Sink) -> None:
     sink.reply("/", [Reply(close=True)])
     made = house.make_applet(off_after_failures=1, actions=[web_request(sink.url + "/")])
@@ -91,3 +102,18 @@ def test_skipped_and_unknown_are_no_failures(house: House, sink: Sink) -> None:
     house.tick()
     for applet in (made, other):
         assert house.call("GET", f"/applets/{applet['id']}").json()["enabled"] is True
+
+
+def test_an_edit_that_ends_what_waits_turns_nothing_off(
+    house: House, sink: Sink, clock: time_machine.Traveller
+) -> None:
+    action = web_request(sink.url + "/")
+    made = house.make_applet(off_after_failures=2, actions=[{**action, "delay": {"seconds": 60}}])
+    fire(house, 3)
+    house.call("PATCH", f"/applets/{made['id']}", {"actions": [action]})
+    clock.shift(300)
+    house.tick()
+    house.work()
+    assert {item["state"] for item in house.activity()} == {"failed"}
+    house.tick()
+    assert house.call("GET", f"/applets/{made['id']}").json()["enabled"] is True

@@ -91,6 +91,19 @@ def test_a_bouncing_source_with_a_cool_down(house: House, sink: Sink, clock: tim
     assert len(sink.requests) == 2
 
 
+def test_a_clock_that_was_wrong_begins_no_long_cool_down(house: House, clock: time_machine.Traveller) -> None:
+    """Given a run of a month ahead, then what comes by the right clock runs, and begins its own cool-down."""
+    house.make_applet(cool_down_minutes=10)
+    clock.shift(30 * 24 * 3600)
+    house.fire()
+    house.work()
+    clock.shift(-30 * 24 * 3600)
+    for state in ("succeeded", "skipped"):
+        house.fire()
+        house.work()
+        assert [item["state"] for item in house.table("SELECT state FROM executions_202611291800")].count(state) == 1
+
+
 def test_what_the_filter_refuses_begins_no_cool_down(house: House, clock: time_machine.Traveller) -> None:
     house.make_applet(cool_down_minutes=10, filter="Value1 == 'open'")
     house.fire(query={"value1": "shut"})
@@ -228,6 +241,16 @@ def test_a_dry_run_shows_all_and_sends_nothing(house: House, sink: Sink, clock: 
     assert sink.requests == []
     assert house.activity() == []
     assert house.table("SELECT COUNT(*) AS n FROM trigger_events") == before
+
+
+def test_a_dry_run_takes_what_no_event_has(house: House) -> None:
+    """Half of a character is shown as U+FFFD, and a number that is none is refused."""
+    path = f"/applets/{house.make_applet()['id']}/try"
+    trial = house.call("POST", path, content=b'{"ingredients": {"Value1": "\\ud800", "\\ud800": 1}}')
+    assert trial.json()["actions"][0]["sends"]["message"] == "front_door: \ufffd"
+    for value in (b"NaN", b"1e999"):
+        answer = house.call("POST", path, content=b'{"ingredients": {"Value1": %s}}' % value)
+        assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "ingredients")
 
 
 def test_a_dry_run_tells_what_can_not_be_done(house: House) -> None:

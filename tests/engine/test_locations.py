@@ -79,6 +79,19 @@ def test_the_same_fix_is_stored_once(house: House, clock: time_machine.Traveller
     assert (set(answers), fixes(house)) == ({200}, 1)
 
 
+def test_a_fix_of_a_fast_clock_that_comes_again_is_no_new_one(house: House, clock: time_machine.Traveller) -> None:
+    """Given a phone that is an hour ahead, and a post that comes again after the next one, then nobody enters twice."""
+    report(house, location(TOWN, ago=-3600))
+    listening(house)
+    house.tick()
+    first = location(HOME, ago=-3600)
+    for message in (first, location(TOWN, ago=-3660), first):
+        clock.shift(60)
+        report(house, message)
+        house.tick()
+    assert sorted(house.messages()) == ["ann/pixel entered Home", "ann/pixel exited Home"]
+
+
 def test_fixes_that_come_together_are_all_kept(house: House, clock: time_machine.Traveller) -> None:
     answers = at_once(6, lambda number: report(house, location(HOME, ago=number)).status_code)
     assert (set(answers), fixes(house)) == ({200}, 6)

@@ -202,6 +202,69 @@ def test_another_address_needs_another_consent(house: House, vendor: Vendor) -> 
         assert (state_of(house, made)["state"], other.calls) == ("working", ["authorization_code"])
 
 
+def test_an_address_that_changes_while_a_person_comes_back_gets_no_token(house: House, vendor: Vendor) -> None:
+    """Given a token of one service that is on its way, when the connection is led to another, then it is not kept."""
+    made = begin(house, vendor)
+    query = vendor.consent(made["authorize_url"])
+    with ThreadPoolExecutor(1) as pool, Vendor() as other:
+        with vendor.held("/me"):
+            page = pool.submit(come_back, house, query)
+            vendor.wait_for_one()
+            change = {"fields": {"url": other.url, "client_secret": "another"}}
+            assert house.call("PATCH", f"/connections/{made['id']}", change).status_code == 200
+        assert page.result().status_code == 400
+    shown = state_of(house, made)
+    assert (shown["state"], shown["secrets"]) == ("unfinished", ["client_secret"])
+
+
+def test_a_test_does_not_finish_what_was_changed_meanwhile(house: House, vendor: Vendor) -> None:
+    made = begin(house, vendor)
+    come_back(house, vendor.consent(made["authorize_url"]))
+    path = f"/connections/{made['id']}"
+    with ThreadPoolExecutor(1) as pool, Vendor() as other:
+        with vendor.held("/me"):
+            tested = pool.submit(house.call, "POST", f"{path}/test")
+            vendor.wait_for_one()
+            house.call("PATCH", path, {"fields": {"url": other.url, "client_secret": CLIENT[1]}})
+        assert (tested.result().status_code, tested.result().json()["state"]) == (200, "unfinished")
+
+
+def test_a_test_of_a_connection_that_gets_no_new_token_now_says_so(house: House, vendor: Vendor) -> None:
+    made = begin(house, vendor)
+    come_back(house, vendor.consent(made["authorize_url"]))
+    vendor.expire()
+    vendor.said = [(503, {"error": "temporarily_unavailable"})]
+    tested = house.call("POST", f"/connections/{made['id']}/test")
+    assert (tested.status_code, tested.json()["state"]) == (200, "failing")
+    assert "temporarily_unavailable" in tested.json()["message"]
+    assert house.call("POST", f"/connections/{made['id']}/test").json()["state"] == "working"
+
+
+def test_new_tokens_leave_a_started_consent_alone(house: House, vendor: Vendor) -> None:
+    """Given a person on the way to the service, when tokens are renewed meanwhile, then they can come back."""
+    made = begin(house, vendor)
+    come_back(house, vendor.consent(made["authorize_url"]))
+    query = vendor.consent(authorize(house, made))
+    vendor.expire()
+    assert house.call("POST", f"/connections/{made['id']}/test").json()["state"] == "working"
+    assert vendor.calls == ["authorization_code", "refresh_token"]
+    assert come_back(house, query).status_code == 200
+
+
+def test_a_look_at_the_link_back_does_not_use_it_up(house: House, vendor: Vendor) -> None:
+    query = vendor.consent(begin(house, vendor)["authorize_url"])
+    assert house.api.head("/oauth/callback", params=query).status_code == 405
+    assert come_back(house, query).status_code == 200
+
+
+@pytest.mark.parametrize("seconds", [10**400, float("inf"), float("nan"), -5, [1], "soon"])
+def test_a_token_whose_end_makes_no_sense_is_kept(house: House, vendor: Vendor, seconds: Any) -> None:
+    vendor.seconds = seconds
+    made = begin(house, vendor)
+    assert come_back(house, vendor.consent(made["authorize_url"])).status_code == 200
+    assert state_of(house, made)["state"] == "working"
+
+
 def test_an_account_that_can_do_nothing_is_not_kept(house: House, vendor: Vendor) -> None:
     made = begin(house, vendor)
     vendor.refuses_account = True

@@ -77,6 +77,16 @@ def test_a_key_in_a_connection_is_not_in_the_applet(house: House, sink: Sink) ->
     assert sink.requests[-1].headers["ifttt-service-key"] == KEY
 
 
+def test_events_that_repeat_the_key_do_not_show_it(house: House, sink: Sink) -> None:
+    show(sink)
+    made = with_key(house, sink)
+    applet = listen(house, connection=made["id"]).json()
+    show(sink, f"a {KEY}")
+    house.call("POST", f"/applets/{applet['id']}/check")
+    assert house.messages() == ["a •••"]
+    assert KEY not in json.dumps(house.execution())
+
+
 def test_a_key_in_the_fields_still_works_and_is_masked(house: House, sink: Sink) -> None:
     show(sink)
     answer = listen(house, url=sink.url, service_key=KEY)

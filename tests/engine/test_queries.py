@@ -128,6 +128,29 @@ def test_a_worker_that_dies_after_the_queries_asks_them_again(
     assert [request.path for request in sink.requests] == ["/q", "/q", "/a"]
 
 
+@pytest.mark.parametrize("changed", ["actions", "queries"])
+def test_an_edit_while_a_query_is_tried_again_counts(
+    house: House, sink: Sink, clock: time_machine.Traveller, changed: str
+) -> None:
+    """No action has begun: the execution goes on with the applet as it is, and asks queries that are others anew."""
+    sink.reply("/two", [Reply(503), Reply(body=b"two")])
+    made = house.make_applet(
+        queries=[query(sink.url + "/one"), query(sink.url + "/two")], actions=[notification("{{ query1[0].Body }}")]
+    )
+    house.fire()
+    house.work()
+    edit = {
+        "actions": {"actions": [notification("new {{ query1[0].Body }} {{ query2[0].Body }}")]},
+        "queries": {"queries": [query(sink.url + "/two"), query(sink.url + "/one")]},
+    }
+    assert house.call("PATCH", f"/applets/{made['id']}", edit[changed]).status_code == 200
+    clock.move_to(house.execution()["due_at"])
+    house.run(house.execution()["execution_id"])
+    assert house.messages() == [{"actions": "new ok two", "queries": "two"}[changed]]
+    asked = [request.path for request in sink.requests]
+    assert asked == ["/one", "/two", "/two"] + (["/one"] if changed == "queries" else [])
+
+
 def test_bad_queries_are_named(house: House, sink: Sink) -> None:
     for queries, field in (
         ([{"service": "nope", "query": "x"}], "queries.0.service"),
@@ -149,3 +172,24 @@ def test_bad_queries_are_named(house: House, sink: Sink) -> None:
 
 
 TRIGGER = {"service": "webhooks", "trigger": "event", "fields": {"event": "door"}}
+
+
+def test_rows_that_repeat_the_token_do_not_show_it(house: House, sink: Sink) -> None:
+    token = "llat-abcdefgh"
+    state = {"state": token, "entity_id": "light.a", "attributes": {"friendly_name": f"My {token}", token: 1}}
+    sink.reply("/api/", [Reply(body=b'{"message": "API running."}')])
+    sink.reply("/api/states/light.a", [Reply(body=json.dumps(state).encode())])
+    fields = {"url": sink.url, "token": token}
+    made = house.call("POST", "/connections", {"service": "home_assistant", "name": "Home", "fields": fields}).json()
+    asked = {
+        "service": "home_assistant",
+        "query": "get_state",
+        "fields": {"entity": "light.a"},
+        "connection": made["id"],
+    }
+    house.make_applet(queries=[asked], actions=[notification("{{ query1[0].FriendlyName }}")])
+    house.fire()
+    assert house.messages() == ["My •••"]
+    item = house.execution()
+    assert item["queries"][0][0]["State"] == "•••"
+    assert token not in json.dumps(item)

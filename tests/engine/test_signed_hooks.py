@@ -22,6 +22,7 @@ from tests.support.signing import SENDERS, Headers, github, plain
 from whenthen.errors import Unavailable
 from whenthen.queues.memory import MemoryQueue
 from whenthen.store.errors import OutcomeUnknown, StoreError, Unreachable
+from whenthen.vault import make_key_file
 from whenthen.web import hooks
 from whenthen.wiring import Runtime
 
@@ -290,6 +291,37 @@ def test_slack_asks_and_is_answered_before_any_row(house: House) -> None:
     assert is_untouched(house)
 
 
+def test_a_challenge_that_is_no_text_is_refused(house: House) -> None:
+    answer = connect(house, "slack").send(b'{"type": "url_verification", "challenge": "\\ud800"}')
+    assert (answer.status_code, "challenge" in answer.text) == (400, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "changes"),
+    [
+        ("slack", "X-Slack-Signature", {}),
+        ("hmac", "X-Sign", {"id_header": "", "algorithm": "sha256", "encoding": "hex", "prefix": ""}),
+    ],
+)
+def test_a_signature_in_upper_case_is_the_same_event(
+    house: House, name: str, header: str, changes: dict[str, str]
+) -> None:
+    """D19: what is known by its signature can't be replayed with another spelling of it."""
+    hook = connect(house, name, **changes)
+    hook.applet()
+    at = int(time.time())
+    prefix, key, content = {
+        "slack": ("v0=", SENDERS["slack"].fields["secret"], b"v0:%d:{}" % at),
+        "hmac": ("", "plain secret", b"%d:{}" % at),
+    }[name]
+    digest = hmac.new(key.encode(), content, hashlib.sha256).hexdigest()
+    times = {"X-Time": str(at), "X-Slack-Request-Timestamp": str(at)}
+    for written in (digest, digest.upper()):
+        sent = house.hooks.post(hook.path, content=b"{}", headers={**times, header: prefix + written})
+        assert sent.status_code == 200, sent.text
+    assert events(house) == 1
+
+
 def test_a_slack_command_is_answered_with_nothing_to_show(house: House) -> None:
     hook = connect(house, "slack")
     hook.applet(event_type="/deploy", message="{{(JsonPayload|fromjson).text}}")
@@ -335,7 +367,7 @@ def test_an_applet_that_was_made_while_its_connection_was_deleted_gets_nothing(
     other = cold(hook.house)
     for client in (hook.house.hooks, other):
         assert client.post(hook.path, content=b"{}", headers=github(b"{}")).status_code == 200
-    monkeypatch.setattr("whenthen.engine.connections.keeping.applets_with", lambda *_: [])
+    monkeypatch.setattr("whenthen.engine.connections.keeping.users_of", lambda *_: [])
     assert hook.house.call("DELETE", f"/connections/{hook.id}").status_code == 204
     monkeypatch.setattr("whenthen.engine.connections.opened.REMEMBERED_SECONDS", 0)
     for client in (hook.house.hooks, other):
@@ -411,6 +443,18 @@ def test_a_look_up_that_fails_once_is_done_again(hook: Hook, monkeypatch: pytest
     monkeypatch.setattr(hook.house.database, "execute", breaks_once)
     answer = cold(hook.house).post(hook.path, content=b"{}", headers=github(b"{}"))
     assert (answer.status_code, failures) == (200, [])
+
+
+def test_a_wrong_key_for_secrets_is_not_the_senders_fault(hook: Hook) -> None:
+    """Given a process with another key file, then the sender is told to come again, and not that it signs wrongly."""
+    path = hook.house.runtime.settings.secrets_key_path
+    path.unlink()
+    make_key_file(path)
+    other = Runtime(hook.house.runtime.settings, database=hook.house.database, wakeups=hook.house.wakeups)
+    sender = SENDERS["github"]
+    answer = TestClient(hooks.make_app(other)).post(hook.path, content=sender.body, headers=sender.sign(sender.body))
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "30")
+    assert is_untouched(hook.house)
 
 
 def test_both_are_down(hook: Hook) -> None:

@@ -8,7 +8,7 @@ import time_machine
 
 from tests.support.embedded import LEASE, Died, House, die, fire_one
 from tests.support.sink import Reply, Sink
-from whenthen.engine.sweep import MAX_DEATHS
+from whenthen.engine.deaths import MAX_DEATHS
 from whenthen.engine.worker import Worker
 
 pytestmark = pytest.mark.usefixtures("clock")
@@ -42,10 +42,10 @@ def test_died_after_it_may_have_been_sent(
     if at == "_record":
         record = Worker._record
 
-        def dead(self: Worker, outcomes: Any, *rest: Any) -> Any:
+        def dead(self: Worker, outcomes: Any, *rest: Any, **options: Any) -> Any:
             if outcomes:
                 raise Died
-            return record(self, outcomes, *rest)
+            return record(self, outcomes, *rest, **options)
 
         with monkeypatch.context() as patch:
             patch.setattr(Worker, "_record", dead)
@@ -131,6 +131,7 @@ def test_a_poisonous_execution_is_given_up(
     item = house.execution(execution)
     assert item["state"] == "failed"
     assert "stopped 5 times" in item["reason"]
+    assert house.table("SELECT failures FROM applet_runs") == [{"failures": 1}]
     assert house.run(execution) == set()
     assert sink.requests == []
 

@@ -43,12 +43,12 @@ def test_a_late_answer_replaces_unknown(
     execution = fire_one(house, url=sink.url)
     record = Worker._record
 
-    def late(self: Worker, outcomes: Any, *rest: Any) -> Any:
+    def late(self: Worker, outcomes: Any, *rest: Any, **options: Any) -> Any:
         if outcomes:
             clock.shift(LEASE + 1)
             assert house.tick().overdue == 1
             assert house.execution(execution)["state"] == "unknown"
-        return record(self, outcomes, *rest)
+        return record(self, outcomes, *rest, **options)
 
     monkeypatch.setattr(Worker, "_record", late)
     house.run(execution)
@@ -63,12 +63,12 @@ def test_a_late_answer_does_not_disturb_a_rerun(
     execution = fire_one(house, url=sink.url)
     record = Worker._record
 
-    def late(self: Worker, outcomes: Any, *rest: Any) -> Any:
+    def late(self: Worker, outcomes: Any, *rest: Any, **options: Any) -> Any:
         if outcomes:
             clock.shift(LEASE + 1)
             house.tick()
             assert house.call("POST", f"/executions/{execution}/rerun").status_code == 202
-        return record(self, outcomes, *rest)
+        return record(self, outcomes, *rest, **options)
 
     with monkeypatch.context() as patch:
         patch.setattr(Worker, "_record", late)

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from contextlib import ExitStack
 
 import time_machine
 
@@ -28,6 +29,30 @@ def test_retry_after_holds_for_all_applets_and_workers(house: House, sink: Sink,
     house.run(item["execution_id"])
     assert [request.path for request in sink.requests] == ["/a", "/b"]
     assert [a["number"] for a in house.execution(item["execution_id"])["attempts"]] == [1]
+
+
+def test_retry_after_holds_for_queries_too(house: House, sink: Sink, clock: time_machine.Traveller) -> None:
+    sink.reply("/q", [Reply(429, headers=(("Retry-After", "600"),)), Reply()])
+    query = {"service": "webhooks", "query": "web_request", "fields": {"url": sink.url + "/q"}}
+    house.make_applet(queries=[query])
+    for _ in range(2):
+        house.fire()
+        house.work()
+    waiting = {item["reason"]: item["execution_id"] for item in house.activity(state="waiting")}
+    execution = waiting["The target of query 1 wants to be left alone until 2026-11-29 18:15:00."]
+    assert len(sink.requests) == 1
+    clock.shift(606)
+    house.run(execution)
+    assert [(a["kind"], a["number"]) for a in house.execution(execution)["attempts"]] == [("query", 1), ("action", 1)]
+
+
+def test_another_owner_is_not_held_up(house: House) -> None:
+    targets = Targets(house.database)
+    targets.leave_alone("owner", "example.org:443", 60)
+    for known in (targets, Targets(house.database)):
+        assert known.left_alone_until("owner", "example.org:443") is not None
+        assert known.left_alone_until("other", "example.org:443") is None
+        assert known.left_alone_until("owner", "example.org:80") is None
 
 
 def test_another_host_is_called_meanwhile(house: House, sink: Sink, clock: time_machine.Traveller) -> None:
@@ -65,6 +90,30 @@ def test_a_host_is_not_called_more_often_at_once(house: House, sink: Sink) -> No
     for thread in threads:
         thread.join()
     assert most == MAX_PARALLEL
+
+
+def test_waiting_for_a_turn_does_not_shorten_a_request(house: House, sink: Sink) -> None:
+    """Given a slow host and more executions than may call it at once, then none is cut short: it would be unknown."""
+    sink.reply("/", [Reply(hang=1.2)])
+    query = {"service": "webhooks", "query": "web_request", "fields": {"url": sink.url + "/"}}
+    house.make_applet(queries=[query], actions=[web_request(sink.url + "/")])
+    for _ in range(MAX_PARALLEL + 1):
+        house.fire()
+    house.run(*(item["execution_id"] for item in house.activity()))
+    assert [item["state"] for item in house.activity()] == ["succeeded"] * (MAX_PARALLEL + 1)
+
+
+def test_without_a_turn_nothing_is_sent(house: House, sink: Sink) -> None:
+    house.make_applet(actions=[web_request(sink.url)])
+    house.fire()
+    targets = house.runtime.worker._performer._targets
+    with ExitStack() as calls:
+        for _ in range(MAX_PARALLEL):
+            calls.enter_context(targets.calling(target_of(sink.url), 0))
+        house.run(house.execution()["execution_id"], seconds=7)
+    item = house.execution()
+    assert (item["state"], sink.requests) == ("waiting", [])
+    assert item["reason"] == "Nothing was sent: Too many requests to this host were on their way already."
 
 
 def test_what_a_target_is() -> None:

@@ -11,7 +11,7 @@ from tests.support.collected import Collected, carried, collecting, lines
 from tests.support.embedded import LEASE, House, die, fire_one, notification, web_request
 from tests.support.sink import Reply, Sink
 from whenthen.engine import performing
-from whenthen.engine.sweep import MAX_DEATHS
+from whenthen.engine.deaths import MAX_DEATHS
 from whenthen.engine.wire import perform
 from whenthen.metrics import Metric
 from whenthen.store.errors import Duplicate, Unreachable

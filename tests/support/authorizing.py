@@ -74,6 +74,9 @@ class Vendor:
         self._codes: dict[str, _Code] = {}
         self._families: list[_Family] = []
         self._lock = threading.Lock()
+        self._held = ""
+        self._is_held = threading.Event()
+        self._go_on = threading.Event()
         self._server = _Server(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05})
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
@@ -112,6 +115,19 @@ class Vendor:
         """Nothing that was given works any more."""
         for family in self._families:
             family.revoked = True
+
+    @contextmanager
+    def held(self, path: str) -> Iterator[None]:
+        """Requests to this path are answered at the end of the block."""
+        self._held = path
+        try:
+            yield
+        finally:
+            self._go_on.set()
+
+    def wait_for_one(self) -> None:
+        """Wait until a request is held."""
+        assert self._is_held.wait(10)
 
     def accepts(self, token: str) -> bool:
         """Whether an access token works."""
@@ -165,6 +181,9 @@ class Vendor:
     def _answer(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes
     ) -> tuple[int, Mapping[str, Any]] | None:
+        if path == self._held:
+            self._is_held.set()
+            assert self._go_on.wait(10)
         if path == "/token" and method == "POST":
             return self._token({name: values[0] for name, values in parse_qs(body.decode()).items()}, headers)
         if not self.accepts(headers.get("authorization", "").removeprefix("Bearer ")):

@@ -54,3 +54,17 @@ def test_attempts_are_bounded_oldest_first() -> None:
     assert kept[0]["request"] is None
     assert bounded([attempt]) == (attempt,)
     assert bounded([]) == ()
+
+
+def test_the_last_attempt_of_each_action_stays() -> None:
+    """Whatever the others take: it alone tells whether its action is done."""
+    many = {"request": None, "answer": None, "notes": ["x" * 30_000], "reason": "é" * 300, "outcome": "retry"}
+    done = [{**many, "kind": "query", "action": index, "outcome": "succeeded"} for index in range(5)]
+    done += [{**many, "kind": "action", "action": index, "outcome": "unknown"} for index in range(10)]
+    tries = [{**many, "kind": "action", "action": 9, "number": number} for number in range(50)]
+    kept = bounded([*done[:-1], *tries, done[-1]])
+    assert len(json.dumps(kept)) <= MAX_ATTEMPTS_BYTES
+    assert [(a["kind"], a["action"], a["outcome"]) for a in kept] == [
+        (a["kind"], a["action"], a["outcome"]) for a in done
+    ]
+    assert kept[-1] == done[-1]

@@ -1,5 +1,6 @@
 """Secrets of a connection are found wherever they turn up."""
 
+import base64
 import json
 from urllib.parse import quote
 
@@ -28,6 +29,17 @@ SECRETS = secrets_of(Account())
 def test_every_form_that_is_sent(form: object) -> None:
     text = form(Account().password)  # type: ignore[operator]
     assert masked(f"a{text}b", SECRETS) == f"a{MASK}b"
+
+
+@pytest.mark.parametrize("user", ["a", "ad", "ada"])
+@pytest.mark.parametrize("after", ["", ".", "..."])
+def test_a_secret_in_base64_is_found_whatever_stands_around_it(user: str, after: str) -> None:
+    """A target may repeat the header of Basic authentication."""
+    pair = base64.b64encode(f"{user}:{Account().password}{after}".encode()).decode()
+    shown = masked(f"Basic {pair}", SECRETS)
+    assert MASK in shown
+    # What is left is the user, what follows, and a character or two at each edge.
+    assert len(shown) <= len("Basic ") + len(MASK) + 14
 
 
 def test_what_is_no_secret_stays() -> None:

@@ -59,6 +59,15 @@ def test_connections_are_not_kept(client: GuardedClient, serve, reply) -> None:
     assert server.received[0].headers["connection"] == "close"
 
 
+def test_post_to_an_address_that_has_moved_is_not_done_by_a_get(client: GuardedClient, serve, reply) -> None:
+    """Given a 301, then what was to be posted is not taken for posted because a GET of the new address succeeds."""
+    server = serve({"/": reply(301, {"Location": "/new"}), "/new": echo})
+    with pytest.raises(RedirectRefused, match="moved for good") as raised:
+        client.send(Request("POST", f"http://service.test:{server.port}/", body=b"x"))
+    assert raised.value.status == 301
+    assert client.send(Request("GET", f"http://service.test:{server.port}/")).status == 200
+
+
 def test_post_redirected_by_303_becomes_get(client: GuardedClient, serve, reply) -> None:
     server = serve({"/": reply(303, {"Location": "/done"}), "/done": echo})
     answer = client.send(Request("POST", f"http://service.test:{server.port}/", (), b"x"))

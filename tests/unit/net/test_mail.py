@@ -172,6 +172,12 @@ def test_a_connection_that_breaks_before_the_content_has_sent_nothing(client, se
     assert raised.value.retryable
 
 
+def test_what_is_confirmed_before_it_was_sent_is_not_sent(client, serve_raw) -> None:
+    port = serve_raw(speaking(*REPLIES[:-1], b"250 ok"))
+    with pytest.raises(NotSent):
+        client.mail(mail(port))
+
+
 def hang(connection: socket.socket) -> None:
     while connection.recv(65536):
         pass

@@ -121,6 +121,12 @@ def test_what_an_answer_means(discord: Discord, reply: Reply, meaning: Meaning, 
     assert TOKEN not in done.shown
 
 
+def test_the_webhook_itself_is_no_message(discord: Discord) -> None:
+    """Given a redirect that made a GET of the POST, then nothing was posted (F20)."""
+    discord.reply(PATH, [json_reply({"id": "223704706495545344", "type": 1, "name": "Captain Hook"})])
+    assert not post(discord, content="Hello").succeeded
+
+
 def test_a_connection(discord: Discord) -> None:
     assert try_account("discord", {"webhook_url": f"{discord.url}{PATH}?thread_id=1"}, discord) == "Captain Hook"
     assert (discord.last.method, discord.last.path) == ("GET", PATH)
@@ -137,6 +143,7 @@ def test_a_connection(discord: Discord) -> None:
         "https://discord.com/api/webhooks/1",
         "https://hooks.slack.com/services/T/B/x",
         "discord.com/api/webhooks/1/x",
+        "https://discord.com/api/webhooks/1/x#here",
     ],
 )
 def test_a_connection_that_can_not_be_used(url: str) -> None:

@@ -94,6 +94,7 @@ def test_a_failure_with_status_200_is_a_failure(slack: Slack, code: str, meaning
         (json_reply({"ok": False, "error": "ratelimited"}, 200, ("Retry-After", "30")), Meaning.RETRY, 30),
         (Reply(status=503, body=b"<html>"), Meaning.RETRY, 0),
         (json_reply({"ok": False, "error": "quite_new"}, 500), Meaning.RETRY, 0),
+        (json_reply({"ok": False, "error": "fatal_error"}, 500), Meaning.FAILED, 0),
         (json_reply({"ok": False, "error": "quite_new"}, 401), Meaning.UNAUTHORIZED, 0),
         (Reply(status=404), Meaning.FAILED, 0),
         (Reply(body=b"<html>"), Meaning.FAILED, 0),

@@ -158,6 +158,7 @@ def test_a_file_that_went_away_meanwhile_is_begun_anew(acting: Acting, bucket: B
         (Reply(), Meaning.FAILED, "can't append safely"),
         (Reply(headers=(("ETag", 'W/"a"'),)), Meaning.FAILED, "can't append safely"),
         (Reply(headers=(("ETag", '"a"'), ("Content-Encoding", "gzip")), body=b"half"), Meaning.RETRY, "ended early"),
+        (Reply(headers=(("ETag", '"a"'), ("Content-Encoding", "br"))), Meaning.FAILED, "is compressed"),
         (refusal(404, "NoSuchBucket"), Meaning.FAILED, "no bucket"),
         (Reply(500), Meaning.RETRY, "500"),
     ],

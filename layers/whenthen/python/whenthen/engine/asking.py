@@ -1,13 +1,15 @@
 """Asking an execution's queries, before its filter."""
 
 import json
+import logging
 import random
 from collections.abc import Callable, Sequence
 
 from whenthen.clock import now_ms
 from whenthen.engine import watching
 from whenthen.engine.actions import Prepared, attempt
-from whenthen.engine.performing import Performer
+from whenthen.engine.judging import wait_for_host
+from whenthen.engine.performing import Performer, Ready
 from whenthen.engine.retry import NeverSent, Verdict, decide
 from whenthen.engine.runs import Run
 from whenthen.engine.wakeups import WAKE_GRACE_MS
@@ -17,6 +19,8 @@ from whenthen.model.values import without_surrogates
 from whenthen.services.work import Ask, FindRows, Row
 from whenthen.store.errors import StoreError
 from whenthen.store.executions import Outcome, State
+
+logger = logging.getLogger(__name__)
 
 MAX_ANSWERS_BYTES = 32 * 1024
 """The most that all rows of an execution take, bytes of ASCII JSON: they are written with each of its outcomes."""
@@ -40,9 +44,11 @@ def ask_queries(performer: Performer, run: Run, timeout_seconds: float, left: Ca
         if left() < _SHORTEST_SECONDS:
             now = now_ms()
             return run.outcome(State.QUEUED, now=now, due_at=now, wake_at=now + WAKE_GRACE_MS)
-        seconds = min(timeout_seconds, left())
         run.tries += 1
-        prepared, sent, rows = _ask(performer, run, query, seconds)
+        ready = _prepare(performer, run, query, min(timeout_seconds, left()))
+        if isinstance(ready, Ready) and (until := _left_alone_until(performer, run, ready)) is not None:
+            return wait_for_host(run, until, f"query {len(run.kept.answers) + 1}")
+        prepared, sent, rows = _ask(performer, run, ready, timeout_seconds, left)
         decision = decide(sent.result, tries=run.tries, chance=random.random())  # noqa: S311
         verdict = Verdict.FAILED if decision.verdict is Verdict.UNKNOWN else decision.verdict
         kept, notes = _bounded(run, rows)
@@ -65,17 +71,32 @@ def ask_queries(performer: Performer, run: Run, timeout_seconds: float, left: Ca
     return None
 
 
-def _ask(
-    performer: Performer, run: Run, query: QueryRef, seconds: float
-) -> tuple[Prepared[Ask | FindRows] | None, Sent, list[Row]]:
+def _prepare(performer: Performer, run: Run, query: QueryRef, seconds: float) -> Ready[Ask | FindRows] | Sent:
     try:
-        ready = performer.prepare_query(run, query, seconds)
+        return performer.prepare_query(run, query, seconds)
     except StoreError as error:
-        reason = f"The database could not do it: {error}"
-        return None, Sent(NeverSent(permanent=False), reason, now_ms()), []
+        return Sent(NeverSent(permanent=False), f"The database could not do it: {error}", now_ms())
+
+
+def _left_alone_until(performer: Performer, run: Run, ready: Ready[Ask | FindRows]) -> int | None:
+    try:
+        return performer.left_alone_until(run, ready)
+    except StoreError as error:
+        # A courtesy: the host says so again if it must.
+        logger.warning("nobody knows whether a host wants to be left alone: %s", error)
+        return None
+
+
+def _ask(
+    performer: Performer,
+    run: Run,
+    ready: Ready[Ask | FindRows] | Sent,
+    timeout_seconds: float,
+    left: Callable[[], float],
+) -> tuple[Prepared[Ask | FindRows] | None, Sent, list[Row]]:
     if isinstance(ready, Sent):
         return None, ready, []
-    return ready.prepared, *performer.ask(run, ready, seconds)
+    return ready.prepared, *performer.ask(run, ready, min(timeout_seconds, left()), left())
 
 
 def _bounded(run: Run, rows: Sequence[Row]) -> tuple[list[dict[str, str]], list[str]]:

@@ -19,6 +19,7 @@ MAX_ATTEMPTS_BYTES = 64 * 1024
 _URL_CHARACTERS = 512
 _HEADER_CHARACTERS = 120
 _HEADERS = 10
+_REASON_CHARACTERS = 250
 
 _SECRET_WORDS = (
     "auth", "cookie", "credential", "key", "passwd", "password", "pwd", "secret", "session", "signature", "token",
@@ -64,17 +65,40 @@ class Attempt:
 
 
 def bounded(attempts: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
-    """Return attempts that fit `MAX_ATTEMPTS_BYTES`: the oldest lose their request and answer, then go altogether."""
+    """Return attempts that fit `MAX_ATTEMPTS_BYTES`: the oldest lose their request and answer, then go altogether.
+
+    The last one of each action and query stays, for nothing else tells what has become of it. Of these the oldest lose
+    their notes and the end of their reason.
+    """
+    last = {
+        (attempt.get("kind") == "query", attempt["action"]): index for index, attempt in enumerate(attempts)
+    }.values()
+    steps = (
+        *((index, _without_exchange) for index in range(len(attempts))),
+        *((index, _nothing) for index in range(len(attempts)) if index not in last),
+        *((index, _without_words) for index in last),
+    )
     kept = list(attempts)
-    left = MAX_ATTEMPTS_BYTES - sum(_size(attempt) for attempt in kept)
-    for index, attempt in enumerate(kept):
+    left = MAX_ATTEMPTS_BYTES - sum(map(_size, kept))
+    for index, shorten in steps:
         if left >= 0:
             break
-        kept[index] = {**attempt, "request": None, "answer": None}
-        left += _size(attempt) - _size(kept[index])
-    while left < 0 and kept:
-        left += _size(kept.pop(0))
-    return tuple(kept)
+        shorter = shorten(kept[index])
+        left += _size(kept[index]) - _size(shorter)
+        kept[index] = shorter
+    return tuple(attempt for attempt in kept if attempt)
+
+
+def _without_exchange(attempt: dict[str, Any]) -> dict[str, Any]:
+    return {**attempt, "request": None, "answer": None}
+
+
+def _nothing(_attempt: dict[str, Any]) -> dict[str, Any]:
+    return {}
+
+
+def _without_words(attempt: dict[str, Any]) -> dict[str, Any]:
+    return {**attempt, "notes": (), "reason": _shortened(attempt["reason"], _REASON_CHARACTERS)}
 
 
 def _size(attempt: dict[str, Any]) -> int:

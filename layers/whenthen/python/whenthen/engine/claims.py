@@ -126,10 +126,22 @@ def mark_sending(database: Database, runs: list[Run], deadline: Deadline) -> set
     return _write_held(database, claimed, (State.RUNNING,), changes, deadline)
 
 
-def record(database: Database, outcomes: list[Outcome], messages: list[Message], deadline: Deadline) -> set[str]:
+def record(
+    database: Database,
+    outcomes: list[Outcome],
+    messages: list[Message],
+    deadline: Deadline,
+    *,
+    count_failures: bool = True,
+) -> set[str]:
     """Write outcomes, and messages with their execution's outcome; return the ids of those still held.
 
     An outcome that is not held comes too late, or was written by this unit before an unknown outcome.
+
+    Parameters
+    ----------
+    count_failures:
+        Whether what has failed counts towards turning its applet off.
 
     Raises
     ------
@@ -142,7 +154,7 @@ def record(database: Database, outcomes: list[Outcome], messages: list[Message],
         for outcome in outcomes:
             if outcome.execution_id in ids:
                 store.record_outcome(script, outcome)
-                if outcome.state is State.FAILED:
+                if outcome.state is State.FAILED and count_failures:
                     count_failure(script, parse_execution_id(outcome.execution_id).applet_id)
         # A late answer may come after `unknown`, in a slot that the sweep passes over by now.
         for slot in {claimed[o.execution_id][1] for o in outcomes if o.execution_id in ids and o.wake_at is not None}:
@@ -162,10 +174,10 @@ def record(database: Database, outcomes: list[Outcome], messages: list[Message],
     middle = len(outcomes) // 2
     first, second = outcomes[:middle], outcomes[middle:]
     try:
-        held = record(database, first, messages, deadline)
+        held = record(database, first, messages, deadline, count_failures=count_failures)
     finally:
         # Whatever becomes of one half, the other is recorded.
-        others = record(database, second, messages, deadline)
+        others = record(database, second, messages, deadline, count_failures=count_failures)
     return held | others
 
 

@@ -17,7 +17,7 @@ _SECONDS_DIGITS = 11
 
 
 def ends_at(delay: Delay, ingredients: dict[str, Any], zone: str, now: int) -> int:
-    """Return when the delay ends, epoch milliseconds; an instant that has passed is in the past.
+    """Return when the delay ends, epoch milliseconds; an instant that has passed is in the past, 1970 at the earliest.
 
     Parameters
     ----------
@@ -44,7 +44,8 @@ def ends_at(delay: Delay, ingredients: dict[str, Any], zone: str, now: int) -> i
         raise FieldError("delay.until", f"is no date and time: {text[:60]!r}")
     if instant > now + MAX_DELAY_SECONDS * 1000:
         raise FieldError("delay.until", f"is more than a year away: {text[:60]!r}")
-    return instant
+    # Many sources write the year 1 for no date, and no zone's clock can show it.
+    return max(instant, 0)
 
 
 def read_instant(text: str, zone: str) -> int | None:

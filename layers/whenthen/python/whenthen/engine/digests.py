@@ -197,6 +197,13 @@ def begin_digest(execution: ExecutionRow, collected: Collected | None) -> Run | 
     )
 
 
+def collecting_with(database: Database, owner_id: str, connection: str) -> list[str]:
+    """Return the subjects of the owner's mails that still collect and are sent by this connection."""
+    rows = [row for row in store.list_owned(database, owner_id) if row.digest_state == "collecting" and row.contents]
+    contents = [json.loads(row.contents) for row in rows]
+    return [str(content["subject"]) for content in contents if content["connection"] == connection]
+
+
 def erase_digests(database: Database, owner_id: str) -> None:
     """Erase all that was collected for an owner; what would send it ends soon. May be done again."""
     now = now_ms()

@@ -7,6 +7,7 @@ received; and, until the database is rebuilt and old exports are deleted, the by
 import logging
 from contextlib import suppress
 
+from whenthen.clock import now_ms
 from whenthen.engine import applets, keys, sheets
 from whenthen.engine.digests import erase_digests
 from whenthen.engine.retention import erase_payloads
@@ -15,7 +16,8 @@ from whenthen.model.applet import ActionRef, Applet, TriggerRef
 from whenthen.store import owners
 from whenthen.store.applets import list_applets
 from whenthen.store.database import Database
-from whenthen.store.erasing import FACTS, drop_day, erase, list_days, list_owners
+from whenthen.store.digests import bring_forward
+from whenthen.store.erasing import FACTS, drop_day, erase, list_days, list_owners, list_waiting
 from whenthen.store.errors import MissingTable
 from whenthen.store.executions import WAITING
 from whenthen.store.history import History
@@ -76,6 +78,9 @@ def erase_owners(history: History) -> list[str]:
         sheets.empty_sheets(history.hot, owner_id)
         blank_phones(history.hot, owner_id)
         erase_digests(history.hot, owner_id)
+        # Nothing of them runs any more: they must not wait for a delay of months.
+        for execution in list_waiting(history.hot, owner_id):
+            bring_forward(history.hot, execution, now_ms())
         if _has_executions(history.hot, owner_id):
             continue
         for day in list_days(history.log):

@@ -210,7 +210,7 @@ def _failed_actions(history: History, applet_id: str, before: Progress) -> Progr
         raise Stale("The applet was deleted.")
     definition = Applet.model_validate_json(applet.definition)
     if not before.passed:
-        raise FieldError("only_failed", "no action was run: run the whole execution again")
+        raise FieldError("only_failed", "nothing is known of its actions: run the whole execution again")
     if before.actions != fingerprint(definition):
         raise Stale("The applet's actions were changed since: run the whole execution again.")
     last = {a["action"]: a for a in before.attempts if a.get("kind") != "query"}

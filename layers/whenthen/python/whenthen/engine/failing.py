@@ -3,6 +3,8 @@
 import logging
 from collections.abc import Iterator
 
+from pydantic import ValidationError
+
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine import activity, applets
 from whenthen.errors import NotFound, Stale
@@ -40,7 +42,7 @@ def turn_off_failing(history: History, deadline: Deadline) -> None:
         if not deadline.left():
             return
         row = find_applet(history.hot, runs.ran_applet_id)
-        most = applets.parse(row).off_after_failures if row is not None and row.enabled else None
+        most = _most(row) if row is not None and row.enabled else None
         in_a_row, reason = runs.failures, ""
         if row is not None and most is not None and runs.failures >= most:
             in_a_row, reason = _in_a_row(history, row, runs.failures, deadline)
@@ -50,6 +52,15 @@ def turn_off_failing(history: History, deadline: Deadline) -> None:
         script = Script()
         store.note_review(script, runs, in_a_row)
         history.hot.execute(script.sql)
+
+
+def _most(row: AppletRow) -> int | None:
+    """Return after how many failures the applet is turned off; None for never, and for one that can't be read."""
+    try:
+        return applets.parse(row).off_after_failures
+    except ValidationError as error:
+        logger.error("an applet can't be read: %s", error.errors()[0]["msg"], extra={"applet_id": row.applet_id})
+        return None
 
 
 def _in_a_row(history: History, row: AppletRow, most: int, deadline: Deadline) -> tuple[int, str]:

@@ -75,17 +75,20 @@ def set_delay(run: Run) -> Outcome | None:
     return run.outcome(State.WAITING, reason, now=now, due_at=until, wake_at=until + WAKE_GRACE_MS)
 
 
-def wait_for_host(run: Run, until: int) -> Outcome:
+def wait_for_host(run: Run, until: int, what: str = "") -> Outcome:
     """Return what to record while the host of the run's next action wants to be left alone: this was no try of it.
 
     Parameters
     ----------
     until:
         Epoch milliseconds.
+    what:
+        What calls that host instead, in words, such as ``query 1``.
     """
     run.tries -= 1
     due_at = until + round(random.uniform(0, _HOST_SPREAD_SECONDS) * 1000)  # noqa: S311
-    reason = f"The target of action {run.step + 1} wants to be left alone until {_clock_text(run, until)}."
+    what = what or f"action {run.step + 1}"
+    reason = f"The target of {what} wants to be left alone until {_clock_text(run, until)}."
     return run.outcome(State.WAITING, reason, now=now_ms(), due_at=due_at, wake_at=due_at + WAKE_GRACE_MS)
 
 

@@ -1,5 +1,6 @@
 """Taking a connection's secrets out of what people see, wherever they turn up: a target may echo what it was sent."""
 
+import base64
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +26,20 @@ def secrets_of(fields: Fields | None) -> tuple[str, ...]:
 
 
 def _forms(text: str) -> tuple[str, ...]:
-    return text, quote(text), quote(text, safe=""), quote_plus(text), json.dumps(text)[1:-1]
+    quoted = quote(text), quote(text, safe=""), quote_plus(text), json.dumps(text)[1:-1]
+    return text, *quoted, *(_in_base64(text.encode(), offset) for offset in range(3))
+
+
+def _in_base64(secret: bytes, offset: int) -> str:
+    """Return the part of a secret's base64 that is the same whatever stands around it (Basic, RFC 7617).
+
+    Parameters
+    ----------
+    offset:
+        How many bytes stand before it, modulo 3.
+    """
+    first, end = -(-8 * offset // 6), 8 * (offset + len(secret)) // 6
+    return base64.b64encode(bytes(offset) + secret).decode()[first:end]
 
 
 def masked(value: Any, secrets: Sequence[str]) -> Any:

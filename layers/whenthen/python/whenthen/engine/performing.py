@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_UNFORESEEN = "Something unforeseen went wrong before anything was sent; the log says what."
+UNFORESEEN = "Something unforeseen went wrong before anything was sent; the log says what."
+_UNREAD = "The connection could not be read now; the log says why."
 _UNFORESEEN_ON_THE_WAY = "Something unforeseen went wrong while the request was sent; the log says what."
 
 
@@ -57,19 +58,28 @@ class Performer:
         self._targets = Targets(database)
 
     def prepare(self, run: Run, deadline: Deadline) -> Ready[Work] | Sent:
-        """Return the run's next action ready to be done, or how it has failed already.
+        """Return the run's next action ready to be done, or how it has failed already. Raises nothing."""
+        try:
+            return self._prepare(
+                run,
+                lambda: action_of(run.action),
+                run.action.connection,
+                lambda account: prepare(run, account),
+                deadline,
+            )
+        except StoreError as error:
+            # The key of its secrets may be all that is missing, and its neighbours in the batch need none.
+            logger.error("a connection could not be read: %s", error, extra=watching.execution(run.execution_id))
+            return Sent(NeverSent(permanent=False), _UNREAD, now_ms())
+
+    def prepare_query(self, run: Run, reference: QueryRef, timeout_seconds: float) -> Ready[Ask | FindRows] | Sent:
+        """Return a query of the run ready to be asked, or how it has failed already.
 
         Raises
         ------
         StoreError
             The database can't be asked for its connection.
         """
-        return self._prepare(
-            run, lambda: action_of(run.action), run.action.connection, lambda account: prepare(run, account), deadline
-        )
-
-    def prepare_query(self, run: Run, reference: QueryRef, timeout_seconds: float) -> Ready[Ask | FindRows] | Sent:
-        """Return a query of the run ready to be asked. Otherwise as `prepare`."""
         return self._prepare(
             run,
             lambda: query_of(reference),
@@ -103,9 +113,9 @@ class Performer:
         except Exception:
             # A fault of one service must not end its neighbours in the batch.
             logger.exception("could not be prepared", extra=watching.execution(run.execution_id))
-            return refused(_UNFORESEEN)
+            return refused(UNFORESEEN)
 
-    def left_alone_until(self, ready: Ready[Work]) -> int | None:
+    def left_alone_until(self, run: Run, ready: Ready[Work] | Ready[Ask | FindRows]) -> int | None:
         """Return until when the host that the work calls wants to be left alone, epoch milliseconds, or None.
 
         Raises
@@ -114,45 +124,63 @@ class Performer:
             The database can't be asked.
         """
         work = ready.prepared.work
-        return self._targets.left_alone_until(target_of(work.request.url)) if isinstance(work, Send | Steps) else None
+        if not isinstance(work, Send | Steps | Ask):
+            return None
+        return self._targets.left_alone_until(run.owner_id, target_of(work.request.url))
 
-    def do(self, run: Run, ready: Ready[Work], timeout_seconds: float) -> Sent:
+    def do(self, run: Run, ready: Ready[Work], timeout_seconds: float, left_seconds: float) -> Sent:
         """Do the work and say what happened. Raises nothing.
 
         A message for the inbox is not written here: it goes into the transaction that records the outcome.
+
+        Parameters
+        ----------
+        timeout_seconds:
+            The longest that the work itself may take.
+        left_seconds:
+            The longest that it may take with the wait for the host's turn.
         """
-        deadline = Deadline(timeout_seconds)
+        deadline = Deadline(left_seconds)
         work = ready.prepared.work
         try:
             if isinstance(work, AddRow):
                 key = idempotency_key(run.execution_id, run.step)
+                deadline = Deadline(timeout_seconds)
                 return self._in_database(lambda: sheets.add_row(self._database, run.owner_id, key, work, deadline))
             if isinstance(work, Collect):
-                source = digests.Source.of(run)
+                source, deadline = digests.Source.of(run), Deadline(timeout_seconds)
                 return self._in_database(lambda: digests.collect(self._database, source, work, deadline))
             if isinstance(work, Send | Steps):
-                return self._call(ready, lambda work: self._perform(work, deadline), deadline)
+                return self._call(ready, lambda work: self._perform(run, work, timeout_seconds, deadline), deadline)
             return Sent(Reading(Meaning.SUCCEEDED), "", now_ms())
         except Exception:
             logger.exception("a request ended unforeseen", extra=watching.execution(run.execution_id))
             repeatable = not isinstance(work, Send | Steps) or work.repeatable
             return Sent(Unanswered(repeatable=repeatable), _UNFORESEEN_ON_THE_WAY, now_ms())
 
-    def ask(self, run: Run, ready: Ready[Ask | FindRows], timeout_seconds: float) -> tuple[Sent, list[Row]]:
-        """Ask the query and return what happened and its rows. Raises nothing."""
-        deadline = Deadline(timeout_seconds)
+    def ask(
+        self, run: Run, ready: Ready[Ask | FindRows], timeout_seconds: float, left_seconds: float
+    ) -> tuple[Sent, list[Row]]:
+        """Ask the query and return what happened and its rows. Parameters as of `do`. Raises nothing."""
+        deadline = Deadline(left_seconds)
         rows: list[Row] = []
 
         def asked(work: Ask | FindRows) -> Sent:
             if isinstance(work, FindRows):
                 return self._in_database(lambda: _found(rows, sheets.find_rows(self._database, run.owner_id, work)))
-            with self._targets.calling(target_of(work.request.url), deadline.left()):
-                sent, found = ask(self._client, work, timeout_seconds=deadline.left())
+            target = target_of(work.request.url)
+            try:
+                with self._targets.calling(target, deadline.left() - timeout_seconds):
+                    sent, found = ask(self._client, work, timeout_seconds=min(timeout_seconds, deadline.left()))
+            except NotSent as error:
+                return _not_our_turn(error)
+            self._heed(run, target, sent)
             rows[:] = found
             return sent
 
         try:
-            return self._call(ready, asked, deadline), rows
+            sent = self._call(ready, asked, deadline)
+            return sent, masked(rows, sent.secrets)
         except Exception:
             logger.exception("a query ended unforeseen", extra=watching.execution(run.execution_id))
             return Sent(Unanswered(repeatable=True), _UNFORESEEN_ON_THE_WAY, now_ms()), []
@@ -181,18 +209,23 @@ class Performer:
         reason = f"{sent.reason} The connection is broken: connect it again, then run this again."
         return replace(sent, result=Reading(Meaning.FAILED), reason=reason)
 
-    def _perform(self, work: Work, deadline: Deadline) -> Sent:
+    def _perform(self, run: Run, work: Work, timeout_seconds: float, deadline: Deadline) -> Sent:
         assert isinstance(work, Send | Steps)  # noqa: S101 (for the type checker: nothing else is called)
         target = target_of(work.request.url)
         try:
-            with self._targets.calling(target, deadline.left()):
-                sent = perform(self._client, work, timeout_seconds=deadline.left())
+            # A wait must not shorten the request: one that is cut short has an unknown outcome.
+            with self._targets.calling(target, deadline.left() - timeout_seconds):
+                sent = perform(self._client, work, timeout_seconds=min(timeout_seconds, deadline.left()))
         except NotSent as error:
-            return Sent(NeverSent(permanent=False), f"Nothing was sent: {error}", now_ms())
+            return _not_our_turn(error)
+        self._heed(run, target, sent)
+        return sent
+
+    def _heed(self, run: Run, target: str, sent: Sent) -> None:
+        """Leave the target alone if it has said so."""
         match sent.result:
             case Reading(Meaning.RETRY, _, seconds) if seconds:
-                self._targets.leave_alone(target, seconds)
-        return sent
+                self._targets.leave_alone(run.owner_id, target, seconds)
 
     def _in_database(self, write: Callable[[], Reading]) -> Sent:
         started_at = now_ms()
@@ -206,6 +239,10 @@ class Performer:
 def _without_secrets(sent: Sent, account: "Account | None") -> Sent:
     secrets = secrets_of(account.fields if account else None)
     return replace(sent, reason=masked(sent.reason, secrets), secrets=secrets)
+
+
+def _not_our_turn(error: NotSent) -> Sent:
+    return Sent(NeverSent(permanent=False), f"Nothing was sent: {error}", now_ms())
 
 
 def _found(rows: list[Row], found: Sequence[Row]) -> Reading:

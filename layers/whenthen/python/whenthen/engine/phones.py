@@ -51,7 +51,7 @@ def take(database: Database, owner_id: str, report: Report, deadline: Deadline) 
         device = report.device
         phone = _find(database, owner_id, device, deadline)
         now = now_ms() // 1000
-        if any((fix.at, fix.latitude, fix.longitude) == report.place for fix in phone.fixes):
+        if any(fix.identity == report.identity for fix in phone.fixes):
             return
         script = Script()
         if not phone.device:
@@ -59,7 +59,9 @@ def take(database: Database, owner_id: str, report: Report, deadline: Deadline) 
             if len(known.devices) >= MAX_PHONES:
                 raise FieldError("device", f"{device!r} is one more than the {MAX_PHONES} phones that you may have")
             store.add_phone(script, owner_id, known, device)
-        fix = StoredFix(phone.last_fix + 1, *report.place, report.accuracy, now)
+        fix = StoredFix(
+            phone.last_fix + 1, report.at, report.latitude, report.longitude, report.accuracy, now, report.fast_by
+        )
         kept = [old for old in phone.fixes[-(MAX_FIXES - 1) :] if now - old.received_at <= KEPT_SECONDS]
         store.write_fixes(script, owner_id, device, [*kept, fix], seen=phone.last_fix)
         database.execute(script.sql, timeout_seconds=deadline.left())

@@ -44,7 +44,9 @@ class Run:
     @property
     def ingredients(self) -> dict[str, Any]:
         """The trigger's ingredients, and the rows of the queries that were answered so far."""
-        rows = {query_name(self.applet, index): rows for index, rows in enumerate(self.kept.answers)}
+        # Queries may have been removed from the applet since they were answered.
+        answers = self.kept.answers[: len(self.applet.queries)]
+        rows = {query_name(self.applet, index): rows for index, rows in enumerate(answers)}
         return {**self.event, **rows}
 
     @property
@@ -86,17 +88,7 @@ class Run:
     def stop(self, now: int) -> None:
         """Leave out the actions that are left, and say so of each."""
         while not self.is_done:
-            attempt = Attempt(
-                action=self.step,
-                service=self.action.service,
-                name=self.action.action,
-                number=0,
-                started_at=now,
-                finished_at=now,
-                outcome=State.SKIPPED,
-                reason=STOPPED,
-            )
-            self.attempts.append(attempt.as_dict())
+            self.attempts.append(stopped(self.action, self.step, now))
             self.next_action()
 
     def skip_unwanted(self) -> None:
@@ -141,6 +133,21 @@ class Run:
         return State.SUCCEEDED, ""
 
 
+def stopped(action: ActionRef, index: int, now: int) -> dict[str, Any]:
+    """Return the attempt that says that an action was left out."""
+    attempt = Attempt(
+        action=index,
+        service=action.service,
+        name=action.action,
+        number=0,
+        started_at=now,
+        finished_at=now,
+        outcome=State.SKIPPED,
+        reason=STOPPED,
+    )
+    return attempt.as_dict()
+
+
 def begin(execution: ExecutionRow, applet: AppletRow | None, event: EventRow | None) -> Run | tuple[State, str]:
     """Return the run of a claimed execution, or the final state and the reason why there is none.
 
@@ -165,11 +172,13 @@ def begin(execution: ExecutionRow, applet: AppletRow | None, event: EventRow | N
     except ValidationError as error:
         return State.FAILED, f"The applet can't be read: {error.errors()[0]['msg']}"
     progress = execution.progress
-    if progress.actions not in ("", fingerprint(definition)):
+    if progress.passed and progress.actions not in ("", fingerprint(definition)):
         return State.FAILED, "The applet's actions were changed while this execution was waiting; the rest was not run."
-    if not progress.passed and len(progress.answers) > len(definition.queries):
-        # Queries were removed while it waited for one of them.
-        progress = replace(progress, answers=())
+    if not progress.passed:
+        # No action has begun. What was answered counts for the queries that were asked.
+        asked = _digest([query.model_dump(mode="json") for query in definition.queries])
+        kept = progress.answers if progress.asked == asked else ()
+        progress = replace(progress, actions="", answers=kept, asked=asked)
     run = Run(
         execution_id=execution.execution_id,
         owner_id=execution.owner_id,
@@ -190,8 +199,13 @@ def begin(execution: ExecutionRow, applet: AppletRow | None, event: EventRow | N
 
 def fingerprint(applet: Applet) -> str:
     """Return a short text that is equal for equal actions: an execution goes on only with those it has begun with."""
-    actions = [{"fields": {}, **action.model_dump(mode="json", exclude_defaults=True)} for action in applet.actions]
-    return hashlib.blake2b(json.dumps(actions, sort_keys=True).encode(), digest_size=8).hexdigest()
+    return _digest(
+        [{"fields": {}, **action.model_dump(mode="json", exclude_defaults=True)} for action in applet.actions]
+    )
+
+
+def _digest(parts: list[dict[str, Any]]) -> str:
+    return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
 def ended_early(execution: ExecutionRow, applet: AppletRow | None, state: State, reason: str, *, now: int) -> Outcome:

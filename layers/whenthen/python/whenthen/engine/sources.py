@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from whenthen.clock import Deadline
 from whenthen.engine.connections.errors import ConnectionUnusable, RefreshFailed
+from whenthen.engine.masking import masked, secrets_of
 from whenthen.errors import WhenthenError
 from whenthen.net.messages import Answer, Request
 from whenthen.services.checking import DEFAULT_INTERVAL_MINUTES, Check, CheckFailed, Found, PolledFields, Refused
@@ -142,7 +143,7 @@ class Sources:
         except RefreshFailed as error:
             raise CheckFailed(str(error), temporary=True) from error
         self._accounts().worked(account)
-        return found
+        return _without_secrets(found, account.fields)
 
     def host(self, trigger: TriggerRow) -> str:
         """Return the host that the trigger's checks ask, empty when they ask none."""
@@ -151,6 +152,13 @@ class Sources:
             return ""
         fields = definition.fields.model_validate_json(trigger.fields)
         return urlsplit(fields.source() or self._service_urls.get(trigger.service, "")).hostname or ""
+
+
+def _without_secrets(found: Found, account: Fields) -> Found:
+    """Mask what a source repeats of a connection's secrets: ingredients go everywhere."""
+    secrets = secrets_of(account)
+    items = tuple(replace(item, ingredients=masked(dict(item.ingredients), secrets)) for item in found.items)
+    return replace(found, items=items, note=masked(found.note, secrets))
 
 
 def _fields(trigger: TriggerRow, model: type[Fields]) -> Fields:

@@ -1,23 +1,20 @@
 """The sweep: finds what a crash or a lost message has left behind (DESIGN.md 2, step 7)."""
 
 import logging
-from dataclasses import replace
 
 from whenthen.engine import watching
-from whenthen.engine.attempts import Attempt, bounded
+from whenthen.engine.deaths import after_death
 from whenthen.engine.wakeups import WAKE_GRACE_MS, send_wakeups
 from whenthen.queues import Queue
+from whenthen.store.applet_runs import count_failure
+from whenthen.store.applets import find_applet
 from whenthen.store.database import Database
 from whenthen.store.errors import GuardFailed, MissingTable
 from whenthen.store.executions import MAX_DUE, NOT_SENDING, WAITING, ExecutionRow, State, list_due, release, wake_again
-from whenthen.store.progress import Progress
 from whenthen.store.slots import count_open, list_slots, settle, slot_end
 from whenthen.store.statements import Script
 
 logger = logging.getLogger(__name__)
-
-MAX_DEATHS = 5
-"""How often a worker may die over one action before the execution is given up."""
 
 _CHUNK = 50
 _MOST = 1000
@@ -68,6 +65,7 @@ def _sweep(database: Database, wakeups: Queue, place: str, now: int) -> int:
 
 
 def _wake(database: Database, wakeups: Queue, due: list[ExecutionRow], now: int) -> None:
+    # One whose action is unknown may have others to do: the next sweep wakes it.
     waiting = [row for row in due if row.state != State.RUNNING or row.sending == NOT_SENDING]
     for start in range(0, len(waiting), _CHUNK):
         chunk = waiting[start : start + _CHUNK]
@@ -80,51 +78,29 @@ def _wake(database: Database, wakeups: Queue, due: list[ExecutionRow], now: int)
 
 
 def _release(database: Database, row: ExecutionRow, now: int) -> None:
-    """End a lease that has run out: back to the queue if nothing was sent, otherwise the outcome is unknown."""
+    """End a lease that has run out."""
+    applet = find_applet(database, row.applet_id) if row.sending != NOT_SENDING else None
+    death = after_death(row, applet, now)
     script = Script()
-    died = replace(row.progress, deaths=row.progress.deaths + 1)
-    ended: State | None = None
-    if row.sending != NOT_SENDING:
-        ended = State.UNKNOWN
-        reason = "The worker stopped after the request may have been sent; no answer is known."
-        release(
-            script,
-            row,
-            state=State.UNKNOWN,
-            progress=_ended(died, State.UNKNOWN, reason, now),
-            due_at=None,
-            wake_at=None,
-        )
-    elif died.deaths >= MAX_DEATHS:
-        ended = State.FAILED
-        reason = f"The worker stopped {MAX_DEATHS} times before it could send anything."
-        release(
-            script, row, state=State.FAILED, progress=_ended(died, State.FAILED, reason, now), due_at=None, wake_at=None
-        )
-    else:
-        release(script, row, state=State.QUEUED, progress=died, due_at=row.occurred_at, wake_at=now + WAKE_GRACE_MS)
+    goes_on = death.state is State.QUEUED
+    release(
+        script,
+        row,
+        state=death.state,
+        progress=death.progress,
+        due_at=row.occurred_at if goes_on else None,
+        wake_at=now + WAKE_GRACE_MS if goes_on else None,
+    )
+    if death.state is State.FAILED:
+        count_failure(script, row.applet_id)
     try:
         database.execute(script.sql)
     except GuardFailed:
         # The worker was late but alive, or another sweep was first.
         return
     logger.warning("the lease of an execution has run out", extra=watching.execution(row.execution_id))
-    if ended is not None:
-        watching.execution_ended(row.execution_id, ended)
-
-
-def _ended(progress: Progress, state: State, reason: str, now: int) -> Progress:
-    attempt = Attempt(
-        action=progress.step,
-        service="",
-        name="",
-        number=progress.tries + 1,
-        started_at=now,
-        finished_at=now,
-        outcome=state,
-        reason=reason,
-    )
-    return replace(progress, reason=reason, finished_at=now, attempts=bounded((*progress.attempts, attempt.as_dict())))
+    if not goes_on:
+        watching.execution_ended(row.execution_id, death.state)
 
 
 def settle_slots(database: Database, now: int) -> None:

@@ -1,5 +1,7 @@
 """The hosts that actions call: not too many calls at once, and none while one wants to be left alone."""
 
+import hashlib
+import json
 import logging
 import threading
 import time
@@ -33,6 +35,11 @@ def target_of(url: str) -> str:
     return f"{parts.hostname}:{port}" if parts.hostname else ""
 
 
+def _key(owner_id: str, target: str) -> str:
+    """Return what stands in the database for an owner's target. It tells nothing of either."""
+    return hashlib.blake2b(json.dumps([owner_id, target]).encode(), digest_size=16).hexdigest()
+
+
 @dataclass(slots=True)
 class _Calls:
     places: threading.BoundedSemaphore = field(default_factory=lambda: threading.BoundedSemaphore(MAX_PARALLEL))
@@ -55,8 +62,8 @@ class Targets:
         self._left_alone: dict[str, int] = {}
         self._known_at = float("-inf")
 
-    def left_alone_until(self, target: str) -> int | None:
-        """Return until when the target wants to be left alone, epoch milliseconds, or None.
+    def left_alone_until(self, owner_id: str, target: str) -> int | None:
+        """Return until when the target wants the owner to leave it alone, epoch milliseconds, or None.
 
         What another worker was told is known here after a few seconds.
         """
@@ -64,17 +71,21 @@ class Targets:
         if time.monotonic() - self._known_at > _KNOWN_SECONDS:
             self._known_at = time.monotonic()
             self._left_alone = store.list_left_alone(self._database, now)
-        until = self._left_alone.get(target, 0)
+        until = self._left_alone.get(_key(owner_id, target), 0)
         return until if until > now else None
 
-    def leave_alone(self, target: str, seconds: float) -> None:
-        """Remember that the target wants to be left alone, and tell the other workers."""
+    def leave_alone(self, owner_id: str, target: str, seconds: float) -> None:
+        """Remember that the target wants the owner to leave it alone, and tell the other workers.
+
+        Not all owners: most services limit an account, and nobody is to hold up the others.
+        """
         until = now_ms() + round(min(seconds, MAX_RETRY_AFTER_SECONDS) * 1000)
-        if until <= self._left_alone.get(target, 0):
+        key = _key(owner_id, target)
+        if until <= self._left_alone.get(key, 0):
             return
-        self._left_alone[target] = until
+        self._left_alone[key] = until
         try:
-            store.leave_alone(self._database, target, until)
+            store.leave_alone(self._database, key, until)
         except StoreError as error:
             # A courtesy: the action's own wait does not depend on it.
             logger.warning("could not write down that %s wants to be left alone: %s", target, error)
@@ -86,13 +97,13 @@ class Targets:
         Raises
         ------
         NotSent
-            It is not our turn in time.
+            It is not our turn in time; without time, at once.
         """
         with self._lock:
             calls = self._calls.setdefault(target, _Calls())
             calls.users += 1
         try:
-            if not calls.places.acquire(timeout=timeout_seconds):
+            if not calls.places.acquire(timeout=max(timeout_seconds, 0.0)):
                 raise NotSent("Too many requests to this host were on their way already.")
             try:
                 yield

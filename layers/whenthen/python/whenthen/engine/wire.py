@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine.retry import NeverSent, Result, Unanswered
 from whenthen.errors import FieldError
+from whenthen.model.encoding import one_line
+from whenthen.model.values import without_surrogates
 from whenthen.net import Answer, GuardedClient, Mail, MailAnswer, NetError, NoAnswer, NotSent, RedirectRefused, Request
 from whenthen.services.work import Ask, Meaning, Reading, Row, Send, Steps, Wire
 
@@ -111,4 +113,6 @@ def _perform(client: GuardedClient, run: Callable[[Wire], Reading], timeout_seco
         result, reason = Unanswered(repeatable=not wire.is_lost), f"The request failed: {error}"
     except FieldError as error:
         result, reason = Reading(Meaning.FAILED), str(error)
+    # JSON can spell what the database refuses: then neither this outcome nor those beside it would be recorded.
+    reason = without_surrogates(one_line(reason))
     return Sent(result, reason, started_at, wire.request, wire.answer)

@@ -18,7 +18,7 @@ from whenthen.engine.digests import begin_digest
 from whenthen.engine.gates import cooled_down, filtered
 from whenthen.engine.identity import parse_execution_id
 from whenthen.engine.judging import judge, message_of, set_delay, wait_for_host
-from whenthen.engine.performing import Performer, Ready, refused
+from whenthen.engine.performing import UNFORESEEN, Performer, Ready, refused
 from whenthen.engine.runs import Run, begin, ended_early
 from whenthen.engine.wakeups import WAKE_GRACE_MS, send_wakeups
 from whenthen.engine.wire import Sent
@@ -82,6 +82,9 @@ class Worker:
             When the process may be stopped.
         """
         wanted = list(dict.fromkeys(execution_ids))
+        # A request that is cut short may have an unknown outcome: rather in another run, with all its time.
+        seconds = deadline.left() - RESERVE_SECONDS - _SHORTEST_SECONDS
+        enough = max(min(self._action_timeout, seconds), _SHORTEST_SECONDS)
         try:
             claimed = claims.claim(self._database, wanted, str(uuid_utils.uuid7()), deadline)
         except MissingTable as error:
@@ -94,7 +97,7 @@ class Worker:
             logger.warning("could not claim %d executions: %s", len(wanted), error, extra=watching.executions(wanted))
             return set(wanted)
         try:
-            self._do(self._pass(self._ask(self._begin(claimed, deadline), deadline), deadline), deadline)
+            self._do(self._pass(self._ask(self._begin(claimed, deadline), deadline), deadline), deadline, enough)
         except StoreError as error:
             # Their leases run out and the sweep finds them.
             logger.error("outcomes could not be recorded: %s", error, extra=watching.executions(wanted))
@@ -115,13 +118,14 @@ class Worker:
                     begun = begin(execution, applet, claimed.long_events.get(event_id))
             except Exception:
                 logger.exception("could not be begun", extra=watching.execution(execution.execution_id))
-                begun = State.FAILED, "Something unforeseen went wrong before anything was sent; the log says what."
+                begun = State.FAILED, UNFORESEEN
             if isinstance(begun, Run):
                 begun.zone = self._zones.find(begun.owner_id)
                 runs.append(begun)
             else:
                 ended.append(ended_early(execution, applet, *begun, now=now_ms()))
-        self._record(ended, [], deadline)
+        # The applet has not been tried: an edit must not turn it off.
+        self._record(ended, [], deadline, count_failures=False)
         return runs
 
     def _ask(self, runs: list[Run], deadline: Deadline) -> list[Run]:
@@ -157,10 +161,10 @@ class Worker:
         self._record(ended, [], deadline)
         return [run for run in runs if run.execution_id not in ends]
 
-    def _do(self, runs: list[Run], deadline: Deadline) -> None:
-        """Do the next action of every run, together, until none is left."""
+    def _do(self, runs: list[Run], deadline: Deadline, enough: float) -> None:
+        """Do the next action of every run, together, until none is left, or less than `enough` seconds for one."""
         while runs:
-            if deadline.left() < RESERVE_SECONDS + _SHORTEST_SECONDS:
+            if deadline.left() < RESERVE_SECONDS + enough:
                 self._give_back(runs, deadline)
                 return
             outcomes: list[Outcome] = []
@@ -171,6 +175,11 @@ class Worker:
                 except FieldError as error:
                     run.tries += 1
                     waiting = judge(run, None, refused(str(error)), deadline)
+                except Exception:
+                    # What one execution holds must not end its neighbours in the batch.
+                    logger.exception("a delay could not be set", extra=watching.execution(run.execution_id))
+                    run.tries += 1
+                    waiting = judge(run, None, refused(UNFORESEEN), deadline)
                 if waiting is None:
                     due.append(run)
                 else:
@@ -179,20 +188,21 @@ class Worker:
             for run, prepared in self._prepare(due, deadline):
                 if isinstance(prepared, Sent):
                     outcomes.append(judge(run, None, prepared, deadline))
-                elif (until := self._performer.left_alone_until(prepared)) is not None:
+                elif (until := self._performer.left_alone_until(run, prepared)) is not None:
                     outcomes.append(wait_for_host(run, until))
                 else:
                     ready.append((run, prepared))
             held = self._record(outcomes, [], deadline)
             going_on = _unfinished(runs, outcomes, held)
-            runs = going_on + self._do_ready(ready, deadline)
+            runs = going_on + self._do_ready(ready, deadline, enough)
 
     def _prepare(self, runs: list[Run], deadline: Deadline) -> list[tuple[Run, Ready[Work] | Sent]]:
         """Prepare the runs' next actions. Those with a connection may have to wait for new tokens, so side by side."""
+        before_reserve = Deadline(deadline.left() - RESERVE_SECONDS)
         for run in runs:
             run.tries += 1
         waiting = {
-            run.execution_id: self._pool.submit(self._performer.prepare, run, deadline)
+            run.execution_id: self._pool.submit(self._performer.prepare, run, before_reserve)
             for run in runs
             if run.action.connection is not None
         }
@@ -201,18 +211,18 @@ class Worker:
                 run,
                 waiting[run.execution_id].result()
                 if run.execution_id in waiting
-                else self._performer.prepare(run, deadline),
+                else self._performer.prepare(run, before_reserve),
             )
             for run in runs
         ]
 
-    def _do_ready(self, ready: list[tuple[Run, Ready[Work]]], deadline: Deadline) -> list[Run]:
+    def _do_ready(self, ready: list[tuple[Run, Ready[Work]]], deadline: Deadline, enough: float) -> list[Run]:
         """Do prepared work and return the runs that have another action to do now."""
         unrepeatable = [run for run, prepared in ready if _is_unrepeatable(prepared)]
         lost = {run.execution_id for run in unrepeatable} - claims.mark_sending(self._database, unrepeatable, deadline)
         left = deadline.left() - RESERVE_SECONDS
-        if left < _SHORTEST_SECONDS:
-            # The database took its time; nothing has left yet.
+        if left < enough:
+            # The database or new tokens took their time; nothing has left yet.
             for run, _ in ready:
                 run.tries -= 1
             self._give_back([run for run, _ in ready if run.execution_id not in lost], deadline)
@@ -221,7 +231,7 @@ class Worker:
         pending: dict[Future[Sent], tuple[Run, Ready[Work]]] = {}
         for run, prepared in ready:
             if run.execution_id not in lost:
-                pending[self._pool.submit(self._performer.do, run, prepared, timeout)] = (run, prepared)
+                pending[self._pool.submit(self._performer.do, run, prepared, timeout, left)] = (run, prepared)
         going_on: list[Run] = []
         failure: StoreError | None = None
         while pending:
@@ -253,9 +263,11 @@ class Worker:
         outcomes = [run.outcome(State.QUEUED, now=now, due_at=now, wake_at=now + WAKE_GRACE_MS) for run in runs]
         self._record(outcomes, [], deadline)
 
-    def _record(self, outcomes: list[Outcome], messages: list[Message], deadline: Deadline) -> set[str]:
+    def _record(
+        self, outcomes: list[Outcome], messages: list[Message], deadline: Deadline, *, count_failures: bool = True
+    ) -> set[str]:
         """Write outcomes and messages, wake what has to come again, and return the ids of those still held."""
-        held = claims.record(self._database, outcomes, messages, deadline)
+        held = claims.record(self._database, outcomes, messages, deadline, count_failures=count_failures)
         watching.outcomes_recorded(outcomes, held)
         for outcome in outcomes:
             if outcome.due_at is not None:

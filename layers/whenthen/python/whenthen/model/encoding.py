@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import NoReturn
 from urllib.parse import quote, quote_plus
 
-from whenthen.model.markup import escape_markdown, escape_mrkdwn, without_mentions
+from whenthen.model.markup import escape_github, escape_markdown, escape_mrkdwn, without_mentions
 
 # Unicode's two separators are here too: some receivers split lines at them.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
@@ -81,7 +81,7 @@ def encode(text: str, encoding: Encoding, place: Place = Place.MIDDLE) -> str:
         case Encoding.NO_MENTIONS:
             return without_mentions(text)
         case Encoding.GITHUB:
-            return without_mentions(escape_markdown(text))
+            return escape_github(text)
 
 
 def one_line(text: str) -> str:

@@ -6,9 +6,12 @@ from urllib.parse import quote
 _LINK = re.compile(r"https?://[^\s<>]+", re.IGNORECASE)
 _MARKDOWN = re.compile(r"[\\`*_~|\[\]<>&]")
 _MARKDOWN_IN_A_LINK = re.compile(r"[\\`*~|\[\]()]")
-# What makes a heading, quotation, list or rule at the start of a line.
-_LINE_START = re.compile(r"^([^\S\n]*)([#+=-]|\d{1,9}(?=[.)]))", re.MULTILINE)
+# What makes a heading, quotation, list or rule at the start of a line, which a carriage return ends, too.
+_LINE_START = re.compile(r"(?:^|(?<=[\r\n]))([^\S\r\n]*)([#+=-]|\d{1,9}(?=[.)]))")
+_LINE_END = re.compile(r"[\r\n]")
 _MENTION = re.compile(r"(?<![\w/=])@(?=\w|$)")
+# GitHub's html-pipeline: after all but ASCII letters, digits and _.
+_GITHUB_MENTION = re.compile(r"(?<!\w)@(?=\w|$)", re.ASCII)
 
 ZERO_WIDTH_SPACE = "\u200b"
 
@@ -42,8 +45,8 @@ def _plain_markdown(text: str, position: int) -> str:
 
 
 def _first_line(text: str) -> tuple[str, str]:
-    line, end, rest = text.partition("\n")
-    return line + end, rest
+    found = _LINE_END.search(text)
+    return (text[: found.end()], text[found.end() :]) if found else (text, "")
 
 
 def _escaped_start(found: re.Match[str]) -> str:
@@ -61,3 +64,13 @@ def without_mentions(text: str) -> str:
     It looks the same and nobody is notified.
     """
     return _MENTION.sub(f"@{ZERO_WIDTH_SPACE}", text)
+
+
+def escape_github(text: str) -> str:
+    """Return `text` for GitHub's Markdown, mentioning nobody.
+
+    In what looks like a web address an @ is percent-encoded: not all of it is a link to GitHub, and a slash before an @
+    does not hinder it from being a mention.
+    """
+    without_links = _LINK.sub(lambda link: link[0].replace("@", "%40"), text)
+    return _GITHUB_MENTION.sub(f"@{ZERO_WIDTH_SPACE}", escape_markdown(without_links))

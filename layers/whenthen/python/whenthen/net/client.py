@@ -83,7 +83,8 @@ class GuardedClient:
         NoAnswer
             The request may have arrived; there was no complete answer head.
         RedirectRefused
-            The request was answered by a redirect that leads nowhere we can or may go.
+            The request was answered by a redirect that leads nowhere we can or may go, or that would make another
+            request of one that was not done.
         """
         if self._closed:
             raise NotSent("The client is closed.")
@@ -95,7 +96,15 @@ class GuardedClient:
             if not is_redirect(answer) or not request.may_move:
                 return replace(answer, moved_to=moved_to)
             try:
-                request = redirected(request, answer)
+                following = redirected(request, answer)
+                if following.method != request.method and is_permanent(answer):
+                    # 302 and 303 may lead to a page about what was done. Here nothing was, and a GET would not do it.
+                    raise RedirectRefused(
+                        f"The address has moved for good, so the {request.method} was not done. Use the new address: "
+                        "often it is the same with https.",
+                        answer.status,
+                    )
+                request = following
                 for_good = for_good and is_permanent(answer)
                 moved_to = request.url if for_good else moved_to
                 answer = self._exchange(request, deadline, limit)

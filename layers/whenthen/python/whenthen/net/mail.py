@@ -73,6 +73,9 @@ def _converse(smtp: "_Smtp", mail: Mail) -> MailAnswer:
         code, words = min(refused.values())
         return MailAnswer(MailStep.RECIPIENTS, code, words, refused)
     code, said = smtp.docmd("DATA")
+    if 200 <= code < 300:
+        # Nothing can have been accepted yet (RFC 5321, 4.3.2).
+        raise NotSent(f"{mail.host} does not answer as a mail server does.")
     if code == 354:
         # RFC 5321, 4.5.2: a line of one period ends the message.
         smtp.send(_PERIOD.sub(b"..", mail.content))

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import Any
 
 from whenthen.model.encoding import one_line
+from whenthen.model.values import without_surrogates
 from whenthen.net.messages import Answer
 from whenthen.net.retry_after import retry_after_seconds
 from whenthen.services.work import Meaning, Reading
@@ -68,8 +69,8 @@ def _reason(status: int, said: str) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return text of a target as one line of at most 300 characters."""
-    line = one_line(text).strip()
+    """Return text of a target as one line of at most 300 characters that can be stored."""
+    line = without_surrogates(one_line(text)).strip()
     return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
 
 

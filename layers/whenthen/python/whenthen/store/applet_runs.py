@@ -47,7 +47,14 @@ def claim_runs(
     script = Script()
     for execution_id, (applet_id, cool_down) in wanted.items():
         script.add(_S["insert_applet_run"], applet_id=applet_id)
-        script.add(_S["claim_run"], applet_id=applet_id, execution_id=execution_id, since=now - cool_down, now=now)
+        script.add(
+            _S["claim_run"],
+            applet_id=applet_id,
+            execution_id=execution_id,
+            since=now - cool_down,
+            ahead=now + cool_down,
+            now=now,
+        )
     applets = dict.fromkeys(applet_id for applet_id, _ in wanted.values())
     selects = [Script().add(_S["read_applet_run"], applet_id=applet_id) for applet_id in applets]
     rows = database.execute(script.union(selects).sql, timeout_seconds=timeout_seconds)

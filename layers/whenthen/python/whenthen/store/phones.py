@@ -16,7 +16,10 @@ MAX_PHONES = 20
 
 
 class StoredFix(NamedTuple):
-    """Where a phone was. `number` rises with each one; `at` and `received_at` are epoch seconds, `accuracy` metres."""
+    """Where a phone was. `number` rises with each one; `at` and `received_at` are epoch seconds, `accuracy` metres.
+
+    `fast_by` is how many seconds the phone's clock was ahead; `identity` is that of `Report`.
+    """
 
     number: int
     at: int
@@ -24,6 +27,11 @@ class StoredFix(NamedTuple):
     longitude: float
     accuracy: float
     received_at: int
+    fast_by: int = 0
+
+    @property
+    def identity(self) -> tuple[int, float, float]:
+        return self.at + self.fast_by, self.latitude, self.longitude
 
 
 @dataclass(frozen=True, slots=True)

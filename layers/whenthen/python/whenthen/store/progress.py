@@ -26,6 +26,8 @@ class Progress:
         Fingerprint of the applet's actions as they were when the first run began; empty before.
     answers:
         The rows that the queries have given so far, a list a query.
+    asked:
+        Fingerprint of the queries that were asked.
     passed:
         Whether it has passed the filter and the cool-down.
     delayed:
@@ -54,6 +56,7 @@ class Progress:
     reason: str = ""
     actions: str = ""
     answers: tuple[list[dict[str, str]], ...] = ()
+    asked: str = ""
     passed: bool = False
     delayed: int = -1
     waits_until: int = 0

@@ -1,15 +1,17 @@
 """Applets in the management API."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 from starlette.responses import JSONResponse, Response
 
 from whenthen.clock import Deadline
 from whenthen.engine import applets, trying
 from whenthen.errors import FieldError, Stale
 from whenthen.model.applet import Applet
+from whenthen.model.values import compact_json
 from whenthen.services.zones import DEFAULT_ZONE
 from whenthen.store.applets import AppletRow, list_applets
 from whenthen.store.checks import CheckRow, read_checks
@@ -87,6 +89,12 @@ class Try(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     ingredients: dict[str, Any] = Field({}, description="By name; the others have the samples of the trigger.")
+
+    @field_validator("ingredients", mode="before")
+    @classmethod
+    def _as_of_an_event(cls, given: object) -> object:
+        # JSON as Python reads it has numbers that are none, and halves of characters.
+        return json.loads(compact_json(given))
 
 
 def try_applet(runtime: Runtime, owner: str, call: Call) -> Response:

@@ -68,6 +68,9 @@ def callback_route(runtime: Runtime) -> Route:
     """Return the route that services send people back to. It needs no key: `state` proves who began."""
 
     async def callback(request: Request) -> Response:
+        if request.method == "HEAD":
+            # What only looks at links must not use one up.
+            return page("Not connected", "Use GET.", status=405, headers={"Allow": "GET"})
         try:
             row = await run_in_threadpool(runtime.authorizations.finish, dict(request.query_params))
         except NotAuthorized as error:

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from whenthen.clock import Deadline
 from whenthen.engine import watching
 from whenthen.engine.arrivals import MAX_INGREDIENTS_BYTES, Arrival
-from whenthen.engine.connections.errors import ConnectionUnusable
+from whenthen.engine.connections.errors import ConnectionUnusable, SecretsShut
 from whenthen.engine.intake import Reservation
 from whenthen.errors import FieldError, NotConfigured, Refused, TooLarge, Unavailable
 from whenthen.metrics import Metric, count
@@ -88,6 +88,8 @@ def open_connection(runtime: Runtime, connection_id: str, service: str, deadline
     ------
     ConnectionUnusable
         There is none.
+    Unavailable
+        Its secrets don't open: a wrong key is no reason to tell the sender that it has signed wrongly.
     StoreError
         The database can't be asked, and this process has not read it yet.
     """
@@ -100,6 +102,8 @@ def open_connection(runtime: Runtime, connection_id: str, service: str, deadline
         return run_unit(lambda: accounts.find(connection_id, service, deadline), deadline=deadline, repeatable=True)
     except NotReady:
         raise
+    except SecretsShut as error:
+        raise Unavailable(str(error)) from error
     except StoreError:
         known = accounts.remembered(connection_id, service)
         if known is None:

@@ -17,6 +17,7 @@ from whenthen.services.signed_webhooks.deliveries import Delivery, read_delivery
 from whenthen.services.signed_webhooks.payloads import Payload, read_payload
 from whenthen.services.signed_webhooks.triggers import received_ingredients, wanted_types
 from whenthen.services.signed_webhooks.verification import answer_question, answer_subscription, verify
+from whenthen.store.literals import check_text
 from whenthen.web.receiving import check_ingredients, event_header, open_connection, store
 from whenthen.wiring import Runtime
 
@@ -61,6 +62,7 @@ def _receive(runtime: Runtime, request: Request, body: bytes) -> Response:
     payload = read_payload(request.headers.get("content-type", ""), body)
     question = answer_question(fields, payload)
     if question is not None:
+        check_text(question, "challenge")
         return PlainTextResponse(question, headers=_NOSNIFF)
     headers: dict[str, str] = {}
     for arrival in _arrivals(request, fields, read_delivery(fields, message, payload), payload, when):

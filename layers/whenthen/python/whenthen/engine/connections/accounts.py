@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from whenthen.clock import Deadline, now_ms
+from whenthen.engine.connections.contents import TOKEN
 from whenthen.engine.connections.errors import ConnectionUnusable, RefreshFailed
 from whenthen.engine.connections.marking import write_broken
 from whenthen.engine.connections.opened import Opened, OpenedConnections
@@ -110,11 +111,12 @@ class Accounts:
         """
         with suppress(ConnectionUnusable):
             opened = self._opened.read(account.connection_id, deadline)
+            grant = opened.contents.grant
+            # Other fields than the token say nothing of it.
+            if grant is not None and grant.refresh_token and _token(opened.fields) == _token(account.fields):
+                return _account(self._refresher.renew(opened, deadline))
             if opened.fields != account.fields:
                 return _account(opened)
-            grant = opened.contents.grant
-            if grant is not None and grant.refresh_token:
-                return _account(self._refresher.renew(opened, deadline))
         self.broken(account, reason, deadline)
         return None
 
@@ -160,6 +162,10 @@ class Accounts:
             if now_ms() < expires_at:
                 return opened
             raise
+
+
+def _token(fields: Fields) -> object:
+    return getattr(fields, TOKEN, None)
 
 
 def _account(opened: Opened) -> Account:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from whenthen.engine.connections.errors import ConnectionUnusable
+from whenthen.engine.connections.errors import ConnectionUnusable, SecretsShut
 from whenthen.services.connecting import ConnectionType, secret_names
 from whenthen.services.contract import Fields
 from whenthen.services.registry import SERVICES
@@ -51,6 +51,10 @@ class Contents:
     def is_same_login(self, other: "Contents") -> bool:
         """Say if both would log in alike: nobody has changed or renewed anything in between."""
         return self.fields == other.fields and _refresh_token(self) == _refresh_token(other)
+
+    def has_same_tokens(self, other: "Contents") -> bool:
+        """Say if nobody has renewed the tokens in between, or given others; other fields may have changed."""
+        return self.fields.get(TOKEN) == other.fields.get(TOKEN) and _refresh_token(self) == _refresh_token(other)
 
     def with_pending(self, pending: Pending | None) -> "Contents":
         """Return the same with this authorization started, or none."""
@@ -110,15 +114,15 @@ def unpack(row: ConnectionRow, keyring: Keyring) -> Contents:
 
     Raises
     ------
-    ConnectionUnusable
-        It can't be opened.
+    SecretsShut
+        They can't be opened with the key that whenthen has.
     Unreachable
         The key can't be had now.
     """
     try:
         document = json.loads(keyring.open(row.sealed, place_of(row)))
     except SealBroken as error:
-        raise ConnectionUnusable(f"The connection's secrets can't be opened. {error}") from error
+        raise SecretsShut(f"The connection's secrets can't be opened. {error}") from error
     except KeysUnavailable as error:
         # Without its key a connection is as good as a database that is down.
         raise Unreachable(str(error)) from error

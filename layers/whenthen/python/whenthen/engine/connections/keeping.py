@@ -18,10 +18,10 @@ from whenthen.engine.connections.checking import (
     validate_fields,
 )
 from whenthen.engine.connections.contents import TOKEN, Contents, Grant, pack, read_fields, unpack
-from whenthen.engine.connections.errors import ConnectionUnusable
+from whenthen.engine.connections.errors import ConnectionUnusable, RefreshFailed
 from whenthen.engine.connections.refreshing import Client
 from whenthen.engine.connections.trying import Trial, try_out
-from whenthen.engine.connections.using import applets_with
+from whenthen.engine.connections.using import users_of
 from whenthen.errors import FieldError, InUse, NotFound, Stale
 from whenthen.model.applet import Name, Part, Slug
 from whenthen.services.connecting import ConnectionType
@@ -195,28 +195,37 @@ class Connections:
         return pack(with_trial(row, self._try(kind, fields)), Contents(fields), self._keyring)
 
     def test(self, owner_id: str, connection_id: str) -> ConnectionRow:
-        """Try a connection out now and return it with its new state. Raises as `get`."""
+        """Try a connection out now and return it with its new state. Raises as `get`.
+
+        One that was changed meanwhile stays as it is: what was tried is not what it has now.
+        """
         row = self.get(owner_id, connection_id)
         if row.state is ConnectionState.UNFINISHED:
             return row
         kind = kind_of(row.service)
+        version = row.version
         try:
             fields = read_fields(row, unpack(row, self._keyring))
             trial = try_out(self._client, kind, fields)
             if trial.is_unauthorized and row.state is not ConnectionState.BROKEN:
-                trial = self._with_new_tokens(row, kind, trial)
+                trial, version = self._with_new_tokens(row, kind, trial)
         except ConnectionUnusable as error:
             trial = Trial(ConnectionState.BROKEN, reason=str(error))
+        except RefreshFailed as error:
+            trial = Trial(ConnectionState.FAILING, reason=str(error))
 
         def changed(now: ConnectionRow) -> ConnectionRow:
-            return with_trial(now, trial)
+            return with_trial(now, trial) if now.version == version else now
 
         return self._change(owner_id, connection_id, changed, None)
 
-    def _with_new_tokens(self, row: ConnectionRow, kind: ConnectionType[Any], trial: Trial) -> Trial:
+    def _with_new_tokens(self, row: ConnectionRow, kind: ConnectionType[Any], trial: Trial) -> tuple[Trial, int]:
+        """Return how a trial with new tokens goes, and the version of the connection that has them."""
         account = self._accounts.open(row.owner_id, row.connection_id, row.service, Deadline(_TIMEOUT_SECONDS))
         renewed = self._accounts.refused(account, trial.reason, Deadline(_TIMEOUT_SECONDS))
-        return trial if renewed is None else try_out(self._client, kind, renewed.fields)
+        if renewed is None:
+            return trial, account.version
+        return try_out(self._client, kind, renewed.fields), renewed.version
 
     def delete(self, owner_id: str, connection_id: str, *, seen_version: int | None = None) -> None:
         """Delete a connection and forget its secrets.
@@ -230,7 +239,7 @@ class Connections:
         """
 
         def changed(row: ConnectionRow) -> ConnectionRow:
-            if names := applets_with(self._database, owner_id, connection_id):
+            if names := users_of(self._database, owner_id, connection_id):
                 raise InUse(f"The connection is used by {', '.join(names)}.")
             return emptied(row)
 

@@ -18,8 +18,13 @@ from whenthen.store.units import run_unit
 _TIMEOUT_SECONDS = 10.0
 
 
-def write_broken(database: Database, row: ConnectionRow, reason: str, deadline: Deadline) -> None:
+def write_broken(database: Database, row: ConnectionRow, reason: str, deadline: Deadline, *, claim: str = "") -> None:
     """Mark the connection broken and put a message in its owner's inbox, in one script.
+
+    Parameters
+    ----------
+    claim:
+        What holds the connection for new tokens, and gives it back.
 
     Raises
     ------
@@ -36,6 +41,7 @@ def write_broken(database: Database, row: ConnectionRow, reason: str, deadline: 
     )
     script = Script()
     update_connection(script, broken, seen_version=row.version)
+    release_connection(script, row.connection_id, claim=claim)
     # One a version: whoever else finds it out is refused above, and leaves none.
     message = Message(
         message_id=f"connection.{row.connection_id}.{row.version}",

@@ -12,10 +12,12 @@ import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine.connections.accounts import Accounts
+from whenthen.engine.connections.checking import leads_elsewhere
 from whenthen.engine.connections.contents import Contents, Pending, connection_type, pack, read_fields
 from whenthen.engine.connections.errors import ConnectionUnusable
 from whenthen.engine.connections.keeping import Connections, unpack_for_owner, with_trial
@@ -24,7 +26,7 @@ from whenthen.engine.connections.tokens import NoTokens, Tokens, read_tokens, to
 from whenthen.engine.connections.trying import Trial, try_out
 from whenthen.errors import FieldError, WhenthenError
 from whenthen.net.errors import NetError
-from whenthen.services.connecting import OAuth
+from whenthen.services.connecting import ConnectionType, OAuth
 from whenthen.services.contract import Fields
 from whenthen.store.connections import ConnectionRow, ConnectionState, find_connection, update_connection
 from whenthen.store.database import Database
@@ -150,7 +152,7 @@ class Authorizations:
             raise NotAuthorized(str(error)) from error
         if trial.state is ConnectionState.BROKEN:
             raise NotAuthorized(f"The account can't be used. {trial.reason}")
-        return self._keep(started, tokens, trial)
+        return self._keep(started, kind, tokens, trial)
 
     def _take(self, state: str) -> _Started:
         """Return the authorization that `state` belongs to, and let it belong to none: who comes second is refused."""
@@ -200,13 +202,18 @@ class Authorizations:
             raise NotAuthorized(f"{found.reason} Start again in whenthen.")
         return found
 
-    def _keep(self, started: _Started, tokens: Tokens, trial: Trial) -> ConnectionRow:
-        """Write the new pair over whatever the connection has by now: it is the newest consent."""
+    def _keep(self, started: _Started, kind: ConnectionType[Any], tokens: Tokens, trial: Trial) -> ConnectionRow:
+        """Write the new pair over whatever the connection has by now, since it is the newest consent.
+
+        Unless the connection leads elsewhere by now: another service must not get to see them.
+        """
 
         def unit() -> ConnectionRow:
             row = self._connections.get(started.row.owner_id, started.row.connection_id)
-            contents = renewed(unpack_for_owner(row, self._keyring), tokens)
-            return self._write(with_trial(row, trial), contents)
+            contents = unpack_for_owner(row, self._keyring)
+            if leads_elsewhere(kind, started.contents.fields, contents.fields):
+                raise NotAuthorized
+            return self._write(with_trial(row, trial), renewed(contents, tokens))
 
         return run_unit(unit, deadline=Deadline(_TIMEOUT_SECONDS), repeatable=True)
 

@@ -27,6 +27,7 @@ from whenthen.store.connections import (
     ConnectionState,
     claim_connection,
     find_connection,
+    release_connection,
     update_connection,
 )
 from whenthen.store.database import Database
@@ -102,10 +103,10 @@ class Refresher:
         while row is None or row.claim != claim:
             if row is None or row.version != old.row.version:
                 current = self._opened.read(old.row.connection_id, deadline)
-                if not current.contents.is_same_login(old.contents):
+                if not current.contents.has_same_tokens(old.contents):
                     return current
-                # Another name, for example.
-                old = current
+                # Another name, for example, or another secret of the client.
+                old, request = current, self._request(current)
                 row = self._claim(old, claim, deadline)
             else:
                 row = self._wait(old, row, claim, deadline)
@@ -165,7 +166,7 @@ class Refresher:
     def _take_unwritten(self, held: Opened) -> Tokens | None:
         """Return the pair that followed on the one that is stored, if the database could not take it."""
         before, tokens = self._unwritten.pop(held.row.connection_id, (None, None))
-        return tokens if before is not None and before.is_same_login(held.contents) else None
+        return tokens if before is not None and before.has_same_tokens(held.contents) else None
 
     def _ask(self, request: Request, opened: Opened, deadline: Deadline) -> Tokens | NoTokens:
         timeout = min(REQUEST_SECONDS, deadline.left())
@@ -180,8 +181,9 @@ class Refresher:
         """Write the new pair, unless somebody has logged in otherwise meanwhile; return what holds then."""
 
         def unit() -> Opened:
-            current = self._opened.read(held.row.connection_id, deadline)
-            if not current.contents.is_same_login(held.contents):
+            current = self._current(held, deadline)
+            if not current.contents.has_same_tokens(held.contents):
+                self._release(held, deadline)
                 return current
             contents = renewed(current.contents, tokens)
             working = replace(
@@ -190,6 +192,7 @@ class Refresher:
             row = pack(working, contents, self._keyring)
             script = Script()
             update_connection(script, row, seen_version=current.row.version)
+            release_connection(script, row.connection_id, claim=held.row.claim)
             asked_at = time.monotonic()
             self._database.execute(script.sql, timeout_seconds=deadline.left())
             opened = Opened(replace(row, version=row.version + 1), contents, read_fields(row, contents))
@@ -208,18 +211,34 @@ class Refresher:
         """Mark the connection broken, unless somebody has got newer tokens: then return these (R10)."""
 
         def unit() -> Opened:
-            current = self._opened.read(held.row.connection_id, deadline)
+            current = self._current(held, deadline)
             if not current.contents.is_same_login(held.contents):
+                self._release(held, deadline)
                 return current
-            write_broken(self._database, current.row, reason, deadline)
+            write_broken(self._database, current.row, reason, deadline, claim=held.row.claim)
             self._opened.forget(held.row.connection_id)
             raise ConnectionUnusable(reason)
 
         return run_unit(unit, deadline=deadline, repeatable=True)
 
+    def _current(self, held: Opened, deadline: Deadline) -> Opened:
+        try:
+            return self._opened.read(held.row.connection_id, deadline)
+        except ConnectionUnusable:
+            self._release(held, deadline)
+            raise
+
+    def _release(self, held: Opened, deadline: Deadline) -> None:
+        script = Script()
+        release_connection(script, held.row.connection_id, claim=held.row.claim)
+        self._database.execute(script.sql, timeout_seconds=deadline.left())
+
 
 def renewed(contents: Contents, tokens: Tokens) -> Contents:
-    """Return the contents with a new pair; the older refresh token stays when no other came (RFC 6749 section 6)."""
-    kept = contents.grant.refresh_token if contents.grant else ""
-    grant = Grant(tokens.refresh_token or kept, tokens.renew_at, tokens.expires_at)
+    """Return the contents with a new pair; the older refresh token stays when no other came (RFC 6749 section 6).
+
+    So does an authorization that has been started: the person is still on the way.
+    """
+    old = contents.grant or Grant()
+    grant = Grant(tokens.refresh_token or old.refresh_token, tokens.renew_at, tokens.expires_at, old.pending)
     return Contents({**contents.fields, TOKEN: tokens.access_token}, grant)

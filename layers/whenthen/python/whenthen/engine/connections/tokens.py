@@ -94,7 +94,7 @@ def _times(expires_in: Any, now: int) -> tuple[int, int]:
     """Return when to renew and when it ends. Some services write the seconds as text, or 0 for never."""
     try:
         seconds = float(expires_in)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return 0, 0
     if not 0 < seconds <= _LONGEST_LIFE_SECONDS:
         return 0, 0

@@ -3,10 +3,14 @@
 from dataclasses import dataclass
 
 from whenthen.engine.connections.refreshing import Client
+from whenthen.engine.masking import masked, secrets_of
+from whenthen.model.encoding import one_line
+from whenthen.model.values import without_surrogates
 from whenthen.net.errors import NetError, NotSent
+from whenthen.services.answers import shortened
 from whenthen.services.connecting import ConnectionType, MailTest
 from whenthen.services.contract import Fields
-from whenthen.services.work import Meaning, Reading
+from whenthen.services.work import Meaning
 from whenthen.store.connections import ConnectionState
 
 _TIMEOUT_SECONDS = 10.0
@@ -41,15 +45,17 @@ def try_out[F: Fields](client: Client, kind: ConnectionType[F], fields: F) -> Tr
         is_final = isinstance(error, NotSent) and not error.retryable
         state = ConnectionState.BROKEN if is_final else ConnectionState.FAILING
         return Trial(state, reason=f"The service could not be asked. {error}")
+    # Whatever answers may say what can't be stored, and repeat what it was sent.
+    said = masked(read if isinstance(read, str) else read.reason, secrets_of(fields))
     if isinstance(read, str):
-        return Trial(ConnectionState.WORKING, read)
-    return _trial(read)
+        return Trial(ConnectionState.WORKING, shortened(said))
+    return _trial(read.meaning, without_surrogates(one_line(said)))
 
 
-def _trial(reading: Reading) -> Trial:
-    match reading.meaning:
+def _trial(meaning: Meaning, reason: str) -> Trial:
+    match meaning:
         case Meaning.SUCCEEDED:
             return Trial(ConnectionState.WORKING)
         case Meaning.RETRY:
-            return Trial(ConnectionState.FAILING, reason=reading.reason)
-    return Trial(ConnectionState.BROKEN, reason=reading.reason, is_unauthorized=reading.meaning is Meaning.UNAUTHORIZED)
+            return Trial(ConnectionState.FAILING, reason=reason)
+    return Trial(ConnectionState.BROKEN, reason=reason, is_unauthorized=meaning is Meaning.UNAUTHORIZED)

@@ -2,11 +2,15 @@
 
 from whenthen.engine.applets import parse
 from whenthen.engine.connections.referring import connections_of
+from whenthen.engine.digests import collecting_with
 from whenthen.store.applets import list_applets
 from whenthen.store.database import Database
 
 
-def applets_with(database: Database, owner_id: str, connection_id: str) -> list[str]:
-    """Return the names of the owner's applets, on or off, that use the connection."""
+def users_of(database: Database, owner_id: str, connection_id: str) -> list[str]:
+    """Return the names of the owner's applets, on or off, that use the connection, and of mails that still collect."""
     applets = [parse(row) for row in list_applets(database, owner_id)]
-    return sorted(applet.name for applet in applets if connection_id in connections_of(applet))
+    names = {applet.name for applet in applets if connection_id in connections_of(applet)}
+    return sorted(names) + sorted(
+        f"the digest “{subject}”" for subject in collecting_with(database, owner_id, connection_id)
+    )

@@ -32,12 +32,18 @@ _UNAUTHORIZED = {"10015", "50027"}
 def read_answer(answer: Answer) -> Reading:
     """Return what an answer means: the status decides, the body's `code` and `message` say why.
 
-    With ``wait=true`` a message that was posted comes back.
+    With ``wait=true`` a message that was posted comes back. The webhook itself, which has an id too, is none.
     """
+    reading = _read(answer)
+    is_posted = reading.meaning is not Meaning.SUCCEEDED or {"id", "content"} <= json_object(answer).keys()
+    return reading if is_posted else not_from("Discord")
+
+
+def _read(answer: Answer) -> Reading:
     document = json_object(answer)
     reading = read_status(answer)
     if reading.meaning is Meaning.SUCCEEDED:
-        return reading if "id" in document else not_from("Discord")
+        return reading
     code, message = str(document.get("code", "")), said_by(answer, "message")
     if code == "50035":
         return replace(reading, reason=f"Discord did not accept the message. It says: {_first_error(document)}")
@@ -53,8 +59,10 @@ def read_answer(answer: Answer) -> Reading:
 
 def read_webhook(answer: Answer) -> str | Reading:
     """Return a webhook's name."""
-    reading = read_answer(answer)
-    return said_by(answer, "name") if reading.meaning is Meaning.SUCCEEDED else reading
+    reading = _read(answer)
+    if reading.meaning is not Meaning.SUCCEEDED:
+        return reading
+    return said_by(answer, "name") if "id" in json_object(answer) else not_from("Discord")
 
 
 def _first_error(document: Any) -> str:

@@ -17,7 +17,8 @@ _PATH = re.compile(r"/api(/v[0-9]+)?/webhooks/[0-9]+/[\w-]+", re.ASCII)
 
 def _webhook_url(url: str) -> str:
     address = web_address(url)
-    if not _PATH.fullmatch(urlsplit(address).path):
+    # Whatever stands behind a # is not sent, and what an action adds at the end would not be either.
+    if "#" in address or not _PATH.fullmatch(urlsplit(address).path):
         raise ValueError("must be the URL of a Discord webhook: https://discord.com/api/webhooks/…/…")
     return address
 

@@ -24,6 +24,13 @@ class _Reader(HTMLParser):
         self._hidden = 0
         self._links: list[str] = []
 
+    def parse_html_declaration(self, i: int) -> int:
+        try:
+            return super().parse_html_declaration(i)
+        except AssertionError:
+            # It knows a few words after <![ and raises at all others. To HTML it is a comment.
+            return self.parse_bogus_comment(i)
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in _HIDDEN:
             self._hidden += 1

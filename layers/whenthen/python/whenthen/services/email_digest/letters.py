@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from whenthen.services.texts import utf8_bytes
+
 MAX_LISTED = 200
 """The most entries that a mail lists; the others are counted."""
 
-_MAX_CHARACTERS = 200_000
-"""Of HTML: within what an email may have."""
+_MAX_BYTES = 200_000
+"""Of HTML in UTF-8: within what an email may have, and its text within what a template may become."""
 
 type Entry = Mapping[str, str]
 """Texts: `title`, `text` and `link`, each of which may be empty."""
@@ -26,10 +28,10 @@ def letter_fields(to: str, entries: Sequence[Entry], collected: int) -> tuple[di
     """
     pages: list[str] = []
     texts: list[str] = []
-    room = _MAX_CHARACTERS
+    room = _MAX_BYTES
     for entry in entries:
         page = _page(entry)
-        room -= len(page)
+        room -= utf8_bytes(page)
         if room < 0:
             break
         pages.append(page)

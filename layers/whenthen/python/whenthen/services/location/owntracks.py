@@ -18,18 +18,22 @@ _UNNAMED = "phone"
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Where a phone was: `at` in epoch seconds, degrees, and metres around that point."""
+    """Where a phone was: `at` in epoch seconds, degrees, and metres around that point.
+
+    `fast_by` is how many seconds the phone's clock was ahead of ours.
+    """
 
     device: str
     at: int
     latitude: float
     longitude: float
     accuracy: float
+    fast_by: int = 0
 
     @property
-    def place(self) -> tuple[int, float, float]:
-        """What makes it this report: one with the same is the same."""
-        return self.at, self.latitude, self.longitude
+    def identity(self) -> tuple[int, float, float]:
+        """What makes it this report: one with the same is the same, whenever it comes."""
+        return self.at + self.fast_by, self.latitude, self.longitude
 
 
 def read_report(body: bytes, names: Mapping[str, str], now: int) -> Report | None:
@@ -66,13 +70,18 @@ def read_report(body: bytes, names: Mapping[str, str], now: int) -> Report | Non
     at = int(_number(message, "tst", 0, math.inf))
     if at > now + _FUTURE_SECONDS:
         raise FieldError("tst", "must be seconds since 1970, and not in the future")
+    # Left out when it is not known.
+    accuracy = _number({"acc": 0, **message}, "acc", -_LARGEST_ACCURACY, _LARGEST_ACCURACY)
+    if accuracy < 0:
+        # How iOS says that the fix is not valid. Refused, it would be posted again and again before all later ones.
+        return None
     return Report(
         device=_device(message, names),
         at=min(at, now),
         latitude=_number(message, "lat", -90, 90),
         longitude=_number(message, "lon", -180, 180),
-        # Left out when it is not known, and negative on iOS when the fix is not valid at all.
-        accuracy=_number({"acc": 0, **message}, "acc", 0, _LARGEST_ACCURACY),
+        accuracy=accuracy,
+        fast_by=max(at - now, 0),
     )
 
 

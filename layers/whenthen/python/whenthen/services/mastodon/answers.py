@@ -21,6 +21,9 @@ def read_answer(answer: Answer) -> Reading:
     if any(words in error for words in _UNAUTHORIZED):
         reason = f"Mastodon says that the access token does not allow this ({shortened(error)})."
         return Reading(Meaning.UNAUTHORIZED, reason)
+    if answer.status != 429:
+        # All answers tell when the limit's window ends.
+        return reading
     return wait_at_least(reading, _seconds_until(answer.headers.get("x-ratelimit-reset", "")))
 
 

@@ -58,7 +58,7 @@ def _slack(_fields: SignedWebhookFields, message: Message, payload: Payload) -> 
     kind = payload.member("event", "type") or payload.member("command") or payload.member("type")
     identity = payload.member("event_id") or payload.member("trigger_id")
     # What has neither is not sent again by Slack, and its signature covers the second that it was sent in.
-    return Delivery(kind, identity, identity or f"signature:{message.header('x-slack-signature')}")
+    return Delivery(kind, identity, identity or _by_signature("x-slack-signature", message))
 
 
 def _shopify(_fields: SignedWebhookFields, message: Message, _payload: Payload) -> Delivery:
@@ -85,7 +85,12 @@ def _hmac(fields: SignedWebhookFields, message: Message, _payload: Payload) -> D
     identity = message.optional(fields.id_header) if fields.id_header else ""
     if identity or not fields.timestamp_header:
         return Delivery(kind, identity, identity)
-    return Delivery(kind, "", f"signature:{message.header(fields.signature_header)}")
+    return Delivery(kind, "", _by_signature(fields.signature_header, message))
+
+
+def _by_signature(header: str, message: Message) -> str:
+    # In lower case: digits of hex in upper case are good, too, and must not make another event of what is replayed.
+    return f"signature:{message.header(header).lower()}"
 
 
 def _by_id(kind: str, identity: str, message: Message) -> Delivery:

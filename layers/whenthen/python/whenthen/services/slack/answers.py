@@ -45,7 +45,9 @@ _UNAUTHORIZED = {
     "team_disabled", "token_expired", "token_revoked",
 }  # fmt: skip
 
-# Not internal_error and fatal_error: the message may have been posted (docs.slack.dev, chat.postMessage).
+# The message may have been posted (docs.slack.dev, chat.postMessage), so they are final whatever the status.
+_HALF_DONE = {"fatal_error", "internal_error"}
+
 _RETRIED = {"rate_limited", "ratelimited", "request_timeout", "service_unavailable", "team_added_to_org"}
 
 # https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks: the rest of a text, when there is none.
@@ -98,6 +100,6 @@ def _refused(answer: Answer, error: str) -> Reading:
     if error in _UNAUTHORIZED:
         return Reading(Meaning.UNAUTHORIZED, reason)
     by_status = read_status(answer)
-    if by_status.meaning in (Meaning.RETRY, Meaning.UNAUTHORIZED):
+    if error not in _HALF_DONE and by_status.meaning in (Meaning.RETRY, Meaning.UNAUTHORIZED):
         return replace(by_status, reason=reason)
     return Reading(Meaning.FAILED, reason)

@@ -32,6 +32,8 @@ _MARK = 8
 # No object has it: an ETag is a hash.
 _NO_ETAG = '"00000000000000000000000000000000"'
 _CONFLICT = (404, 409, 412)
+# aws-chunked is a way of uploading, which some stores keep as if it were the file's coding.
+_READABLE_CODINGS = ("", "identity", "gzip", "x-gzip", "aws-chunked")
 _KEPT_HEADERS = ("content-type", "cache-control", "content-disposition", "content-language", "expires")
 _TOO_LARGE = Reading(
     Meaning.FAILED, "The file is larger than 1 MiB. Begin a new one: a date in the name does it by itself."
@@ -140,6 +142,8 @@ def _whole(found: Answer) -> Reading:
     if found.truncated:
         too_large = len(found.body) >= MAX_FILE_BYTES
         return _TOO_LARGE if too_large else Reading(Meaning.RETRY, "The file ended early while it was read.")
+    if found.headers.get("content-encoding", "").lower() not in _READABLE_CODINGS:
+        return Reading(Meaning.FAILED, "The file is compressed, so nothing can be appended to it.")
     # A weak one fits no If-Match (RFC 9110, 13.1.1).
     return _UNSAFE if found.headers.get("etag", "W/").startswith("W/") else reading
 

@@ -44,7 +44,9 @@ def read_answer(answer: Answer) -> Reading:
     parameters = document.get("parameters")
     parameters = parameters if isinstance(parameters, dict) else {}
     if answer.status in (401, 404) and document.get("ok") is False:
-        return Reading(Meaning.UNAUTHORIZED, f"Telegram says that the bot token is not valid ({description}).")
+        return Reading(
+            Meaning.UNAUTHORIZED, f"Telegram says that the bot token is not valid ({shortened(description)})."
+        )
     if isinstance(moved_to := parameters.get("migrate_to_chat_id"), int):
         reason = f"Telegram says that the group has a new chat ID, {moved_to}. Put it into the action."
         return Reading(Meaning.FAILED, reason)

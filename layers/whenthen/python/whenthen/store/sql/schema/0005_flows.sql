@@ -8,7 +8,8 @@ CREATE TABLE applet_runs (
     reviewed BIGINT NOT NULL DEFAULT 0
 );
 
--- Hosts, with port, that want to be left alone: no action calls them before that instant.
+-- Hosts that want to be left alone by an owner: none of the owner's actions calls them before that instant. The key is
+-- made of owner, host and port.
 CREATE TABLE targets (
     target TEXT PRIMARY KEY,
     left_alone_until BIGINT NOT NULL

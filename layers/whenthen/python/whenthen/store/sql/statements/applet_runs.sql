@@ -2,10 +2,11 @@
 INSERT INTO applet_runs (ran_applet_id) VALUES (:applet_id) ON CONFLICT DO NOTHING
 
 -- name: claim_run
--- The last run is long enough ago, or it stays as it is. Every CASE sees the row as it was.
+-- The last run is long enough ago, or it stays as it is. One that is as far ahead was told by a clock that was wrong.
+-- Every CASE sees the row as it was.
 UPDATE applet_runs SET
-    ran_execution = CASE WHEN ran_at <= :since THEN :execution_id ELSE ran_execution END,
-    ran_at = CASE WHEN ran_at <= :since THEN :now ELSE ran_at END
+    ran_execution = CASE WHEN ran_at <= :since OR ran_at >= :ahead THEN :execution_id ELSE ran_execution END,
+    ran_at = CASE WHEN ran_at <= :since OR ran_at >= :ahead THEN :now ELSE ran_at END
 WHERE ran_applet_id = CAST(:applet_id AS TEXT)
 
 -- name: read_applet_run

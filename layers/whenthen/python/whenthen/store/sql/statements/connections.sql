@@ -14,12 +14,12 @@ SELECT * FROM connections WHERE owner_id = :owner_id AND deleted_at IS NULL ORDE
 SELECT COUNT(*) AS sealed_rows FROM connections WHERE sealed <> ''
 
 -- name: update_connection
--- NULL in `version` refuses the whole script when the connection has changed since it was read. Whoever gets new tokens
--- meanwhile is refused by the new version.
+-- NULL in `version` refuses the whole script when the connection has changed since it was read. The claim stays: whoever
+-- gets new tokens meanwhile is still the only one.
 UPDATE connections SET
     version = CASE WHEN version = :version AND deleted_at IS NULL THEN version + 1 END,
     connection_name = :connection_name, account_name = :account_name, shown = :shown, sealed = :sealed,
-    state = :state, failing_since = :failing_since, message = :message, claim = '', lease_until = 0,
+    state = :state, failing_since = :failing_since, message = :message,
     updated_at = :now, deleted_at = :deleted_at
 WHERE connection_id = CAST(:connection_id AS TEXT)
 

@@ -47,7 +47,7 @@ WHERE execution_id = CAST(:execution_id AS TEXT)
 UPDATE executions_{place} SET
     state = CASE WHEN claim = :claim AND state = 'running' AND wake_at = :seen_wake_at AND sending = :seen_sending
         THEN :state END,
-    due_at = :due_at, wake_at = :wake_at, progress = :progress
+    sending = -1, due_at = :due_at, wake_at = :wake_at, progress = :progress
 WHERE execution_id = CAST(:execution_id AS TEXT)
 
 -- name: requeue_execution
