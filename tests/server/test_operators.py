@@ -26,6 +26,7 @@ from whenthen.store.deletions import count_deleted
 from whenthen.store.history import History
 from whenthen.store.keys import add_user, list_keys
 from whenthen.store.meta import Export, write_export
+from whenthen.store.migrations import LATEST
 from whenthen.store.slots import open_slot, slot_at
 from whenthen.store.statements import Script
 
@@ -90,7 +91,7 @@ def test_all_is_well(operator: Operator, database: Database, server: AlopexServe
     operator.run("tick")
     page = operator.run("status")
     assert page.startswith(f"whenthen at {server.url}\n")
-    assert "schema 3, single flight proved at 20" in page
+    assert f"schema {LATEST}, single flight proved at 20" in page
     assert "log 0% of 512 MiB, 0 table files of 0 MiB, 0 exports kept" in page
     assert "no checkpoint by the poller so far" in page
     assert "history       on the same server" in page
@@ -190,7 +191,7 @@ def test_a_database_that_can_not_be_used(operator: Operator, server: AlopexServe
     found = operator.status(code=1)
     assert found["servers"][0]["schema_version"] == 0
     assert found["attention"] == [
-        "database: The database's schema is version 0, this whenthen needs 3: run `whenthen db migrate`."
+        f"database: The database's schema is version 0, this whenthen needs {LATEST}: run `whenthen db migrate`."
     ]
     server.stop_server()
     assert "can't be asked" in operator.run("status", code=1)

@@ -251,7 +251,7 @@ def test_a_claim_takes_exactly_what_may_be_claimed(place: Place) -> None:
 
     # What is nobody's to claim is no error either.
     nothing = claims.claim(database, [ids["final"], ids["nowhere"]], "third", Deadline(30))
-    assert nothing == Claimed({}, {}, {})
+    assert nothing == Claimed({}, {}, {}, {})
 
 
 def test_a_claim_whose_answer_was_lost_is_still_ours(place: Place) -> None:

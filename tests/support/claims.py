@@ -134,4 +134,4 @@ def running(execution_id: str, token: str, step: int = 0) -> Run:
     applet = Applet(
         name="a", trigger=TriggerRef(service="s", trigger="t"), actions=(ActionRef(service="s", action="a"),)
     )
-    return Run(execution_id, "owner", token, applet, {}, step, 0, [])
+    return Run(execution_id, "owner", token, applet, {}, T0, step, 0, [], Progress())
