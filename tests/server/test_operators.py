@@ -102,7 +102,7 @@ def test_all_is_well(operator: Operator, database: Database, server: AlopexServe
     assert page.endswith("\nAll is well.\n")
     found = operator.status(code=0)
     (one,) = found["servers"]
-    assert (one["server"], one["problem"], one["schema_version"], one["no_report"]) == ("database", None, 3, None)
+    assert (one["server"], one["problem"], one["schema_version"], one["no_report"]) == ("database", None, LATEST, None)
     assert one["host"]["wal_limit"] == 512 * 1024 * 1024
     assert found["slots"] == {"open": 2, "stuck": 0}
     assert found["executions"] == {"due": 0, "late": 0, "oldest_at": None}
