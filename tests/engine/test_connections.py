@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from starlette.testclient import TestClient
 
 from tests.support.authorizing import CLIENT, Vendor, register
 from tests.support.embedded import House, Json, make_house, notification
@@ -17,6 +18,7 @@ from whenthen.engine.wakeups import read_wakeup
 from whenthen.local.setup import make_secrets_key
 from whenthen.store.errors import Unreachable
 from whenthen.store.keys import add_user
+from whenthen.web import api
 from whenthen.wiring import Runtime
 
 TOKEN = "at-by-hand"
@@ -254,6 +256,21 @@ def test_a_key_that_is_missing_holds_up_nobody_else(house: House, vendor: Vendor
         house.tick()
         house.work()
     assert (vendor.posts, house.activity()[0]["state"]) == ([b"hello"], "succeeded")
+
+
+def test_a_key_that_can_not_be_had_is_told_at_once(house: House, vendor: Vendor) -> None:
+    made = make(house, vendor)
+    path = house.runtime.settings.secrets_key_path
+    path.rename(path.with_name("elsewhere"))
+    other = TestClient(api.make_app(Runtime(house.runtime.settings, database=house.database, wakeups=house.wakeups)))
+    answer = other.post(f"/api/connections/{made['id']}/test", headers={"Authorization": f"Bearer {house.api_key}"})
+    assert (answer.status_code, "key that opens secrets" in answer.json()["detail"]) == (503, True)
+
+
+@pytest.mark.parametrize("name", ["", "\x00", "x" * 201, None])
+def test_a_bad_name_is_told(house: House, vendor: Vendor, name: str | None) -> None:
+    answer = house.call("POST", "/connections", {"service": "vendor", "name": name, "fields": {}})
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "name")
 
 
 def test_a_database_that_is_down_is_told(house: House, vendor: Vendor) -> None:

@@ -33,9 +33,6 @@ def validate(applet: Applet, *, zone: str, connections: Mapping[str, str], known
     FieldError
         The field's path is as in the applet's JSON, ``actions.0.fields.url``.
     """
-    for path, text in (("name", applet.name), ("filter", applet.filter)):
-        if text and "\x00" in text:
-            raise FieldError(path, "must not hold a NUL character")
     trigger_fields = applet.trigger.fields if applet.trigger == known else _validate_trigger(applet.trigger, zone)
     _validate_query_names(applet)
     queries = tuple(_validate_query(index, query, zone) for index, query in enumerate(applet.queries))

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 MAX_ACTIONS = 10
 MAX_QUERIES = 5
@@ -11,7 +11,17 @@ DEFAULT_OFF_AFTER_FAILURES = 20
 MAX_DELAY_SECONDS = 366 * 24 * 3600
 
 type Slug = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[a-z0-9_]+$")]
-type Name = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
+
+
+def _storable(text: str) -> str:
+    if "\x00" in text:
+        raise ValueError("must not hold a NUL character")
+    return text
+
+
+type Name = Annotated[
+    str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True), AfterValidator(_storable)
+]
 
 type ConnectionId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 type IngredientName = Annotated[str, StringConstraints(max_length=64, pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
@@ -86,7 +96,7 @@ class Applet(Part):
     name: Name
     trigger: TriggerRef
     queries: Annotated[tuple[QueryRef, ...], Field(max_length=MAX_QUERIES)] = ()
-    filter: Annotated[str, StringConstraints(max_length=4096)] | None = None
+    filter: Annotated[str, StringConstraints(max_length=4096), AfterValidator(_storable)] | None = None
     actions: Annotated[tuple[ActionRef, ...], Field(min_length=1, max_length=MAX_ACTIONS)]
     on_failure: Literal["continue", "stop"] = "continue"
     cool_down_minutes: Annotated[int, Field(ge=1, le=MAX_COOL_DOWN_MINUTES, strict=True)] | None = None

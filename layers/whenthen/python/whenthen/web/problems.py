@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from whenthen.engine.connections.errors import KeyMissing
 from whenthen.errors import FieldError, InUse, NotConfigured, NotFound, Stale, TooLarge, Unavailable, WhenthenError
 from whenthen.store.errors import GuardFailed, InvalidText, NotReady, ScriptTooLong, StoreError
 
@@ -79,6 +80,10 @@ def from_error(error: Exception) -> Response:
         case NotConfigured():
             logger.error("%s", error)
             return problem(503, "whenthen is not set up for this; its operator finds the reason in the log.")
+        case KeyMissing():
+            logger.error("%s", error)
+            words = "The key that opens secrets can't be had now; its operator finds the reason in the log."
+            return problem(503, words, headers={"Retry-After": "60"})
         case StoreError() | Unavailable():
             logger.warning("the request could not be served: %s", error)
             return problem(503, "The database can't be reached now. Try again later.", headers={"Retry-After": "5"})

@@ -7,12 +7,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from whenthen.engine.connections.errors import ConnectionUnusable, SecretsShut
+from whenthen.engine.connections.errors import ConnectionUnusable, KeyMissing, SecretsShut
 from whenthen.services.connecting import ConnectionType, secret_names
 from whenthen.services.contract import Fields
 from whenthen.services.registry import SERVICES
 from whenthen.store.connections import ConnectionRow
-from whenthen.store.errors import Unreachable
 from whenthen.vault import Keyring, KeysUnavailable, Place, SealBroken
 
 TOKEN = "token"  # noqa: S105 - the name of a field
@@ -92,7 +91,7 @@ def place_of(row: ConnectionRow) -> Place:
 
 
 def pack(row: ConnectionRow, contents: Contents, keyring: Keyring) -> ConnectionRow:
-    """Return the row with these contents, its secrets sealed. Raises as `Keyring.seal`, and `Unreachable`."""
+    """Return the row with these contents, its secrets sealed. Raises as `Keyring.seal`, and `KeyMissing`."""
     kind = connection_type(row.service)
     names = secret_names(kind.fields) if kind is not None else frozenset(contents.fields)
     secrets = {name: value for name, value in contents.fields.items() if name in names}
@@ -105,7 +104,7 @@ def pack(row: ConnectionRow, contents: Contents, keyring: Keyring) -> Connection
     try:
         text = keyring.seal(json.dumps(sealed), place_of(row))
     except KeysUnavailable as error:
-        raise Unreachable(str(error)) from error
+        raise KeyMissing(str(error)) from error
     return replace(row, shown=json.dumps(asdict(shown)), sealed=text)
 
 
@@ -116,7 +115,7 @@ def unpack(row: ConnectionRow, keyring: Keyring) -> Contents:
     ------
     SecretsShut
         They can't be opened with the key that whenthen has.
-    Unreachable
+    KeyMissing
         The key can't be had now.
     """
     try:
@@ -124,8 +123,7 @@ def unpack(row: ConnectionRow, keyring: Keyring) -> Contents:
     except SealBroken as error:
         raise SecretsShut(f"The connection's secrets can't be opened. {error}") from error
     except KeysUnavailable as error:
-        # Without its key a connection is as good as a database that is down.
-        raise Unreachable(str(error)) from error
+        raise KeyMissing(str(error)) from error
     grant = document["grant"]
     if grant is not None:
         pending = grant.pop("pending")

@@ -1,6 +1,7 @@
 """Why a connection can't be used."""
 
 from whenthen.errors import WhenthenError
+from whenthen.store.errors import StoreError
 
 
 class ConnectionUnusable(WhenthenError):
@@ -13,3 +14,7 @@ class SecretsShut(ConnectionUnusable):
 
 class RefreshFailed(WhenthenError):
     """New tokens can't be had now; a later try may do better. The message says why, for the owner."""
+
+
+class KeyMissing(StoreError):
+    """The key that opens secrets can't be had now. Without it a connection is as good as a database that is down."""

@@ -20,7 +20,7 @@ from whenthen.engine.connections.checking import (
 from whenthen.engine.connections.contents import TOKEN, Contents, Grant, pack, read_fields, unpack
 from whenthen.engine.connections.errors import ConnectionUnusable, RefreshFailed
 from whenthen.engine.connections.refreshing import Client
-from whenthen.engine.connections.trying import Trial, try_out
+from whenthen.engine.connections.trying import Trial, try_out, with_trial
 from whenthen.engine.connections.using import users_of
 from whenthen.errors import FieldError, InUse, NotFound, Stale
 from whenthen.model.applet import Name, Part, Slug
@@ -287,19 +287,6 @@ def unpack_for_owner(row: ConnectionRow, keyring: Keyring) -> Contents:
         return unpack(row, keyring)
     except ConnectionUnusable as error:
         raise FieldError("fields", str(error)) from error
-
-
-def with_trial(row: ConnectionRow, trial: Trial) -> ConnectionRow:
-    """Return the row as a trial has found it."""
-    works = trial.state is ConnectionState.WORKING
-    since = row.failing_since if row.failing_since is not None else now_ms()
-    return replace(
-        row,
-        state=trial.state,
-        account_name=trial.account_name or row.account_name,
-        failing_since=None if works else since,
-        message=trial.reason,
-    )
 
 
 def emptied(row: ConnectionRow) -> ConnectionRow:

@@ -20,10 +20,10 @@ from whenthen.engine.connections.accounts import Accounts
 from whenthen.engine.connections.checking import leads_elsewhere
 from whenthen.engine.connections.contents import Contents, Pending, connection_type, pack, read_fields
 from whenthen.engine.connections.errors import ConnectionUnusable
-from whenthen.engine.connections.keeping import Connections, unpack_for_owner, with_trial
+from whenthen.engine.connections.keeping import Connections, unpack_for_owner
 from whenthen.engine.connections.refreshing import REQUEST_SECONDS, Client, renewed
 from whenthen.engine.connections.tokens import NoTokens, Tokens, read_tokens, token_request
-from whenthen.engine.connections.trying import Trial, try_out
+from whenthen.engine.connections.trying import Trial, try_out, with_trial
 from whenthen.errors import FieldError, WhenthenError
 from whenthen.net.errors import NetError
 from whenthen.services.connecting import ConnectionType, OAuth

@@ -1,7 +1,8 @@
 """Trying a connection out: one request, or log-in, that changes nothing."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from whenthen.clock import now_ms
 from whenthen.engine.connections.refreshing import Client
 from whenthen.engine.masking import masked, secrets_of
 from whenthen.model.encoding import one_line
@@ -11,7 +12,7 @@ from whenthen.services.answers import shortened
 from whenthen.services.connecting import ConnectionType, MailTest
 from whenthen.services.contract import Fields
 from whenthen.services.work import Meaning
-from whenthen.store.connections import ConnectionState
+from whenthen.store.connections import ConnectionRow, ConnectionState
 
 _TIMEOUT_SECONDS = 10.0
 
@@ -59,3 +60,16 @@ def _trial(meaning: Meaning, reason: str) -> Trial:
         case Meaning.RETRY:
             return Trial(ConnectionState.FAILING, reason=reason)
     return Trial(ConnectionState.BROKEN, reason=reason, is_unauthorized=meaning is Meaning.UNAUTHORIZED)
+
+
+def with_trial(row: ConnectionRow, trial: Trial) -> ConnectionRow:
+    """Return the row as a trial has found it."""
+    works = trial.state is ConnectionState.WORKING
+    since = row.failing_since if row.failing_since is not None else now_ms()
+    return replace(
+        row,
+        state=trial.state,
+        account_name=trial.account_name or row.account_name,
+        failing_since=None if works else since,
+        message=trial.reason,
+    )
