@@ -306,5 +306,7 @@ def test_two_houses_have_two_keys(vendor: Vendor) -> None:
         (row,) = one.table(f"SELECT sealed FROM connections WHERE connection_id = '{made['id']}'")
         other = make(two, vendor)
         two.table(f"UPDATE connections SET sealed = '{row['sealed']}' WHERE connection_id = '{other['id']}'")
-        answer = two.call("POST", f"/connections/{other['id']}/test").json()
-        assert (answer["state"], "another key" in answer["message"]) == ("broken", True)
+        answer = two.call("POST", f"/connections/{other['id']}/test")
+        assert (answer.status_code, "another key" in answer.json()["detail"]) == (422, True)
+        # With the right key it works as before.
+        assert two.call("GET", f"/connections/{other['id']}").json()["state"] == "working"

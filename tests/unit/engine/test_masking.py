@@ -61,3 +61,8 @@ def test_a_request_and_its_echo() -> None:
 def test_a_secret_at_the_edge_of_an_excerpt_is_not_shown_in_part() -> None:
     body = b"x" * 1020 + b"tok-123456"
     assert "tok" not in describe_request(Request("POST", "https://example.org", (), body), SECRETS)["body"]
+
+
+def test_the_beginning_of_a_secret_where_a_text_was_cut() -> None:
+    assert masked("It says: bad tok-12345… (x)", SECRETS) == f"It says: bad {MASK}… (x)"
+    assert masked("It says: tok-1…", SECRETS) == "It says: tok-1…"

@@ -11,6 +11,9 @@ from whenthen.services.contract import Fields
 
 MASK = "•••"
 
+_CUT = "…"
+"""What stands where a text was shortened."""
+
 _SHORTEST = 6
 """Shorter ones are not looked for: they would mask every other word, and protect nothing."""
 
@@ -42,12 +45,21 @@ def _in_base64(secret: bytes, offset: int) -> str:
     return base64.b64encode(bytes(offset) + secret).decode()[first:end]
 
 
+def _without_beginnings(text: str, secret: str) -> str:
+    """Return text without the beginnings of the secret that were left where the text was cut."""
+    for length in range(len(secret) - 1, _SHORTEST - 1, -1):
+        text = text.replace(secret[:length] + _CUT, MASK + _CUT)
+    return text
+
+
 def masked(value: Any, secrets: Sequence[str]) -> Any:
     """Return plain JSON values without the secrets in their texts."""
     match value:
         case str():
             for secret in secrets:
                 value = value.replace(secret, MASK)
+                if _CUT in value:
+                    value = _without_beginnings(value, secret)
             return value
         case dict():
             return {name: masked(item, secrets) for name, item in value.items()}

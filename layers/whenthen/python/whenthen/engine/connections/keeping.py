@@ -18,7 +18,7 @@ from whenthen.engine.connections.checking import (
     validate_fields,
 )
 from whenthen.engine.connections.contents import TOKEN, Contents, Grant, pack, read_fields, unpack
-from whenthen.engine.connections.errors import ConnectionUnusable, RefreshFailed
+from whenthen.engine.connections.errors import ConnectionUnusable, RefreshFailed, SecretsShut
 from whenthen.engine.connections.refreshing import Client
 from whenthen.engine.connections.trying import Trial, try_out, with_trial
 from whenthen.engine.connections.using import users_of
@@ -195,9 +195,16 @@ class Connections:
         return pack(with_trial(row, self._try(kind, fields)), Contents(fields), self._keyring)
 
     def test(self, owner_id: str, connection_id: str) -> ConnectionRow:
-        """Try a connection out now and return it with its new state. Raises as `get`.
+        """Try a connection out now and return it with its new state.
 
         One that was changed meanwhile stays as it is: what was tried is not what it has now.
+
+        Raises
+        ------
+        FieldError
+            Its secrets don't open with the key that whenthen has now.
+        NotFound
+            See `get`.
         """
         row = self.get(owner_id, connection_id)
         if row.state is ConnectionState.UNFINISHED:
@@ -209,6 +216,9 @@ class Connections:
             trial = try_out(self._client, kind, fields)
             if trial.is_unauthorized and row.state is not ConnectionState.BROKEN:
                 trial, version = self._with_new_tokens(row, kind, trial)
+        except SecretsShut as error:
+            # With the right key it works as before, so nothing is written down.
+            raise FieldError("fields", str(error)) from error
         except ConnectionUnusable as error:
             trial = Trial(ConnectionState.BROKEN, reason=str(error))
         except RefreshFailed as error:

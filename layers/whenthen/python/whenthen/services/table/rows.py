@@ -31,8 +31,8 @@ def table_name(text: str) -> str:
         raise ValueError(f"must have 1 to {MAX_NAME_CHARACTERS} characters")
     if not name.isprintable():
         raise ValueError("must not hold line breaks or other control characters")
-    if "/" in name:
-        raise ValueError("must not hold a slash: it is a part of the table's address")
+    if "/" in name or name in (".", ".."):
+        raise ValueError("must not hold a slash or be dots alone: it is a part of the table's address")
     return name
 
 
