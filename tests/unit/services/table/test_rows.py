@@ -34,7 +34,7 @@ def test_names_lose_the_spaces_around_them() -> None:
     assert found() == FindRows("T", "", "", 10)
 
 
-@pytest.mark.parametrize("name", ["", " ", "a/b", "a\nb", "a\x00b", "x" * 101, "a\u2028b"])
+@pytest.mark.parametrize("name", ["", " ", ".", "..", "a/b", "a\nb", "a\x00b", "x" * 101, "a\u2028b"])
 def test_what_can_t_be_a_table_s_name_is_told(name: str) -> None:
     for make in (added, found):
         with pytest.raises(ValidationError) as refused:
