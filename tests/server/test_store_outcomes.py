@@ -159,7 +159,7 @@ def test_a_late_answer_replaces_unknown_for_its_own_claim_only(place: Place) -> 
     run(database, lambda s: release(s, due, state=State.UNKNOWN, progress=DIED, due_at=None, wake_at=None))
     place.boundary()
     unknown = read(database, execution_id)
-    assert unknown == replace(due, state="unknown", wake_at=None, progress=DIED)
+    assert unknown == replace(due, state="unknown", wake_at=None, sending=-1, progress=DIED)
 
     refused(database, recording(execution_id, "other"))
     assert claims.record(database, [outcome(execution_id, "other")], [message(execution_id)], Deadline(30)) == set()
@@ -168,7 +168,7 @@ def test_a_late_answer_replaces_unknown_for_its_own_claim_only(place: Place) -> 
 
     late = [outcome(execution_id, "token")]
     assert claims.record(database, late, [message(execution_id)], Deadline(30)) == {execution_id}
-    ended = replace(unknown, state="succeeded", sending=-1, progress=ENDED)
+    ended = replace(unknown, state="succeeded", progress=ENDED)
     assert read(database, execution_id) == ended
     assert message_ids(database) == [execution_id]
     refused(database, recording(execution_id, "token", State.FAILED))
