@@ -16,12 +16,18 @@ class ProcessFailedError(AssertionError):
     """A process ended, or never got ready; the message carries the end of its log."""
 
 
+_given: set[int] = set()
+
+
 def free_port() -> int:
-    """A loopback TCP port that nothing listens on right now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A loopback TCP port that nothing listens on right now, and that was not given before: two servers need two."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port: int = probe.getsockname()[1]
+        if port not in _given:
+            _given.add(port)
+            return port
 
 
 def accepts_connections(port: int) -> bool:
