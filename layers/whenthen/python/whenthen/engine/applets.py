@@ -215,4 +215,5 @@ def definition_json(applet: Applet) -> dict[str, Any]:
 
 
 def _given(part: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in part.items() if value is not None}
+    given = {name: value for name, value in part.items() if value is not None}
+    return given | {"delay": _given(given["delay"])} if "delay" in given else given
