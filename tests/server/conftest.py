@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.alopex import AlopexServer
+from tests.support.scenario import Product, make_product
+from tests.support.sink import Sink
 from tests.support.stores import PLACES, Place, open_place
 
 
@@ -39,6 +41,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def regime(request: pytest.FixtureRequest, server: AlopexServer) -> Regime:
     """The test's `server`, once with its rows in memory and once in SST files."""
     return Regime(request.param, server)
+
+
+@pytest.fixture
+def product(regime: Regime, tmp_path: Path) -> Iterator[Product]:
+    """A product on a fresh real server; its processes are ended."""
+    made = make_product(regime.server, tmp_path / "home")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    """A target that records."""
+    with Sink() as running:
+        yield running
 
 
 @pytest.fixture(params=PLACES)

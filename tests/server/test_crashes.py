@@ -4,8 +4,6 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
 import httpx2
 import pytest
@@ -13,7 +11,7 @@ import pytest
 from tests.server.conftest import Regime
 from tests.support.processes import wait_for
 from tests.support.product import ARRIVALS, WAKEUPS, SpoolQueue
-from tests.support.scenario import Product, call_applet, executions, make_product
+from tests.support.scenario import Product, call_applet, executions
 from tests.support.sink import Sink
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine.identity import parse_execution_id
@@ -26,21 +24,6 @@ from whenthen.wiring import Runtime
 
 LATER_MS = 10 * 60_000
 """Past every lease."""
-
-
-@pytest.fixture
-def sink() -> Iterator[Sink]:
-    """A target that records."""
-    with Sink() as running:
-        yield running
-
-
-@pytest.fixture
-def product(regime: Regime, tmp_path: Path) -> Iterator[Product]:
-    """A product on a fresh real server; its processes are ended."""
-    made = make_product(regime.server, tmp_path / "home")
-    yield made
-    made.close()
 
 
 def fire(url: str, product: Product, value: str) -> int:

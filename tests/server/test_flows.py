@@ -1,16 +1,13 @@
 """Delays, queries and cool-downs across kill -9, on the real server."""
 
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
 import httpx2
-import pytest
 
 from tests.server.conftest import Regime
 from tests.support.processes import wait_for
 from tests.support.product import WAKEUPS, SpoolQueue
-from tests.support.scenario import OWNER, Product, executions, make_product
+from tests.support.scenario import OWNER, Product, executions
 from tests.support.sink import Sink
 from whenthen.clock import now_ms
 from whenthen.engine import applets
@@ -19,21 +16,6 @@ from whenthen.model.applet import Applet
 
 LATER_MS = 10 * 60_000
 """Past every lease."""
-
-
-@pytest.fixture
-def sink() -> Iterator[Sink]:
-    """A target that records."""
-    with Sink() as running:
-        yield running
-
-
-@pytest.fixture
-def product(regime: Regime, tmp_path: Path) -> Iterator[Product]:
-    """A product on a fresh real server; its processes are ended."""
-    made = make_product(regime.server, tmp_path / "home")
-    yield made
-    made.close()
 
 
 def make_applet(product: Product, sink: Sink, paths: str, **changes: object) -> None:

@@ -13,7 +13,7 @@ from tests.server.conftest import Regime
 from tests.support.alopex import AlopexServer
 from tests.support.history import HOUR, LATER, SLOT, T0, close, counted, expected, fill, is_whole, logged
 from tests.support.processes import ROOT, wait_for
-from tests.support.scenario import OWNER, Product, call_applet, make_product
+from tests.support.scenario import OWNER, Product, call_applet
 from tests.support.stores import at_once
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine.activity import read_activity
@@ -25,14 +25,6 @@ from whenthen.store.log import Filters
 from whenthen.store.meta import prove_single_flight
 from whenthen.store.migrations import migrate
 from whenthen.store.slots import list_slots
-
-
-@pytest.fixture
-def product(regime: Regime, tmp_path: Path) -> Iterator[Product]:
-    """A product on a fresh real server; its processes are ended."""
-    made = make_product(regime.server, tmp_path / "home")
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -2,15 +2,13 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.server.conftest import Regime
 from tests.support.processes import Process, wait_for
 from tests.support.product import WAKEUPS, SpoolQueue
-from tests.support.scenario import OWNER, Product, executions, make_product
+from tests.support.scenario import OWNER, Product, executions
 from tests.support.sink import Reply, Sink
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine import applets
@@ -23,20 +21,6 @@ from whenthen.wiring import Runtime
 TRIGGERS = 500
 LATER_MS = 10 * 60_000
 """Past every lease and interval."""
-
-
-@pytest.fixture
-def sink() -> Iterator[Sink]:
-    with Sink() as running:
-        yield running
-
-
-@pytest.fixture
-def product(regime: Regime, tmp_path: Path) -> Iterator[Product]:
-    """A product on a fresh real server; its processes are ended."""
-    made = make_product(regime.server, tmp_path / "home")
-    yield made
-    made.close()
 
 
 def make_applet(product: Product, service: str, trigger: str, **fields: object) -> None:
