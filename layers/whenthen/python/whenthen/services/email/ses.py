@@ -5,6 +5,7 @@ import json
 from collections.abc import Sequence
 
 from whenthen.net.messages import Answer, Request
+from whenthen.services import aws
 from whenthen.services.answers import json_object, read_status, said_by
 from whenthen.services.email.connection import EmailAccount
 from whenthen.services.work import Meaning, Reading
@@ -45,14 +46,13 @@ def account_request(account: EmailAccount) -> Request:
 
 def signed(account: EmailAccount, request: Request) -> Request:
     """Return the request as it is to be sent now; its signature holds for minutes."""
-    # botocore takes a while to load, and most functions never sign.
-    from botocore.auth import SigV4Auth
-    from botocore.awsrequest import AWSRequest
-    from botocore.credentials import Credentials
-
-    unsigned = AWSRequest(request.method, request.url, dict(request.headers), request.body or b"")
-    SigV4Auth(Credentials(account.access_key_id, account.secret_access_key), "ses", account.region).add_auth(unsigned)
-    return Request(request.method, request.url, tuple(unsigned.headers.items()), request.body)
+    return aws.signed(
+        request,
+        service="ses",
+        region=account.region,
+        access_key_id=account.access_key_id,
+        secret_access_key=account.secret_access_key,
+    )
 
 
 def read_ses(answer: Answer) -> Reading:
