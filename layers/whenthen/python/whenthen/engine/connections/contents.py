@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from whenthen.engine.connections.errors import ConnectionUnusable, KeyMissing, SecretsShut
+from whenthen.errors import FieldError
 from whenthen.services.connecting import ConnectionType, secret_names
 from whenthen.services.contract import Fields
 from whenthen.services.registry import SERVICES
@@ -129,6 +130,20 @@ def unpack(row: ConnectionRow, keyring: Keyring) -> Contents:
         pending = grant.pop("pending")
         grant = Grant(**grant, pending=Pending(**pending) if pending else None)
     return Contents({**read_shown(row).fields, **document["secrets"]}, grant)
+
+
+def unpack_for_owner(row: ConnectionRow, keyring: Keyring) -> Contents:
+    """Return what the row holds, as `unpack`.
+
+    Raises
+    ------
+    FieldError
+        It can't be opened: its owner has to make it anew.
+    """
+    try:
+        return unpack(row, keyring)
+    except ConnectionUnusable as error:
+        raise FieldError("fields", str(error)) from error
 
 
 def read_fields(row: ConnectionRow, contents: Contents) -> Fields:

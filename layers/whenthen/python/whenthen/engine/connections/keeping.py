@@ -17,7 +17,7 @@ from whenthen.engine.connections.checking import (
     leads_elsewhere,
     validate_fields,
 )
-from whenthen.engine.connections.contents import TOKEN, Contents, Grant, pack, read_fields, unpack
+from whenthen.engine.connections.contents import TOKEN, Contents, Grant, pack, read_fields, unpack, unpack_for_owner
 from whenthen.engine.connections.errors import ConnectionUnusable, RefreshFailed, SecretsShut
 from whenthen.engine.connections.refreshing import Client
 from whenthen.engine.connections.trying import Trial, try_out, with_trial
@@ -283,20 +283,6 @@ class Connections:
             path = f"fields.{TOKEN}" if trial.is_unauthorized and TOKEN in kind.fields.model_fields else "fields"
             raise FieldError(path, trial.reason)
         return trial
-
-
-def unpack_for_owner(row: ConnectionRow, keyring: Keyring) -> Contents:
-    """Return what the row holds, as `unpack`.
-
-    Raises
-    ------
-    FieldError
-        It can't be opened: its owner has to make it anew.
-    """
-    try:
-        return unpack(row, keyring)
-    except ConnectionUnusable as error:
-        raise FieldError("fields", str(error)) from error
 
 
 def emptied(row: ConnectionRow) -> ConnectionRow:

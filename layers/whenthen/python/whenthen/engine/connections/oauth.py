@@ -18,9 +18,16 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine.connections.accounts import Accounts
 from whenthen.engine.connections.checking import leads_elsewhere
-from whenthen.engine.connections.contents import Contents, Pending, connection_type, pack, read_fields
+from whenthen.engine.connections.contents import (
+    Contents,
+    Pending,
+    connection_type,
+    pack,
+    read_fields,
+    unpack_for_owner,
+)
 from whenthen.engine.connections.errors import ConnectionUnusable
-from whenthen.engine.connections.keeping import Connections, unpack_for_owner
+from whenthen.engine.connections.keeping import Connections
 from whenthen.engine.connections.refreshing import REQUEST_SECONDS, Client, renewed
 from whenthen.engine.connections.tokens import NoTokens, Tokens, read_tokens, token_request
 from whenthen.engine.connections.trying import Trial, try_out, with_trial
