@@ -156,7 +156,7 @@ class Rebuild:
                 raise NotReady("The target holds the rebuild of another database: start it on an empty data directory.")
             self._say("Going on with a rebuild that was cut off.")
             # How much of the log it has used is not known.
-            self._checkpoint()
+            self._empty_log()
             return copies
         if set(tables) - {_COPIES}:
             raise NotReady("The target is not empty: start it on an empty data directory.")
@@ -216,16 +216,20 @@ class Rebuild:
         )
         take_span(script, table, self._file)
         if self._written > _CHECKPOINT_BYTES:
-            self._checkpoint()
+            self._empty_log()
             self._written = 0
         try:
             self._target.execute(script.sql, timeout_seconds=STATEMENT_SECONDS)
         except LogFull:
-            self._checkpoint()
+            self._empty_log()
             self._target.execute(script.sql, timeout_seconds=STATEMENT_SECONDS)
         except GuardFailed as error:
             raise NotReady("Another rebuild is filling the target.") from error
         self._written += span.size + span.rows * _ROW_BYTES
+
+    def _empty_log(self) -> None:
+        self._checkpoint()
+        self._say("Emptied the target's log.")
 
     def _compare(self, name: str) -> int:
         try:
