@@ -12,9 +12,9 @@ else
 	@exec .venv/bin/whenthen run
 endif
 
-# What the tests run against: nginx, the Alopex server and its own command (both built once with cargo, minutes).
+# What the tests run against: nginx, Chromium, the Alopex server and its own command (both built once with cargo, minutes).
 services:
-	@scripts/install-system-packages nginx-light
+	@scripts/install-system-packages nginx-light chromium chromium-driver
 	@scripts/install-alopex-server >/dev/null
 	@scripts/install-alopex-cli >/dev/null
 

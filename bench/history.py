@@ -40,14 +40,14 @@ _SLOT_MS = SLOT_MINUTES * 60_000
 _MONTH = "202610"
 _START = 1_790_812_800_000  # 2026-10-01T00:00Z
 
-_FILL = Statement(
+FILL = Statement(
     "bench",
     "INSERT INTO executions_{place} "
     "(execution_id, applet_id, owner_id, occurred_at, state, claim, ingredients, progress) "
     "SELECT json_extract(value,'$[0]'), json_extract(value,'$[1]'), :owner, :now, 'succeeded', 'bench', :ingredients, "
     ":progress FROM json_each(:rows)",
 )
-_LOAD = Statement(
+LOAD = Statement(
     "bench",
     "COPY (SELECT json_extract(value,'$[0]') AS execution_id, CAST(:slot AS BIGINT) AS slot, :owner AS owner_id, "
     "json_extract(value,'$[1]') AS applet_id, 'notifications' AS service, 'webhooks' AS trigger_service, "
@@ -56,7 +56,7 @@ _LOAD = Statement(
     "'succeeded' AS state, '' AS reason, '' AS note, 1 AS attempts, 100 AS duration, 0 AS run FROM json_each(:rows)) "
     "TO :file WITH (FORMAT PARQUET)",
 )
-_TAKE = Statement("bench", "COPY execution_log_{month} FROM :file WITH (FORMAT PARQUET)")
+TAKE = Statement("bench", "COPY execution_log_{month} FROM :file WITH (FORMAT PARQUET)")
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def fill(database: ServerDatabase, slot: str, at: int) -> None:
     for _ in range(0, SLOT_ROWS, 500):
         rows = [[f"{slot}.{secrets.token_hex(16)}.{n % APPLETS:016}", f"{n % APPLETS:016}"] for n in range(500)]
         database.execute(
-            _FILL.render(
+            FILL.render(
                 place=slot,
                 owner=OWNER,
                 now=at,
@@ -178,8 +178,8 @@ def load_log(history: History, rows: int) -> None:
             [f"{slot}.{secrets.token_hex(16)}.{n % APPLETS:016}", f"{n % APPLETS:016}", at + n] for n in range(count)
         ]
         file = history.copy_file
-        sql = _LOAD.render(slot=slot, owner=OWNER, rows=json.dumps(values, separators=(",", ":")), file=file)
-        history.log.execute(f"{sql}; {_TAKE.render(month=_MONTH, file=file)}", timeout_seconds=60)
+        sql = LOAD.render(slot=slot, owner=OWNER, rows=json.dumps(values, separators=(",", ":")), file=file)
+        history.log.execute(f"{sql}; {TAKE.render(month=_MONTH, file=file)}", timeout_seconds=60)
     for day in range(30):
         rollups = {
             (OWNER, "applet", f"{applet:016}", f"{_MONTH}{day + 1:02}", ""): Numbers(succeeded=rows // 600)

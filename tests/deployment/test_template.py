@@ -91,6 +91,9 @@ def test_routes(translated: Template) -> None:
         ("POST", "/location/{proxy+}"): "TriggerFunction",
         ("ANY", "/api/{proxy+}"): "ConsoleFunction",
         ("GET", "/oauth/callback"): "ConsoleFunction",
+        ("GET", "/"): "ConsoleFunction",
+        ("GET", "/{proxy+}"): "ConsoleFunction",
+        ("POST", "/{proxy+}"): "ConsoleFunction",
     }
 
 

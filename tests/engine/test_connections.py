@@ -18,7 +18,7 @@ from whenthen.engine.wakeups import read_wakeup
 from whenthen.local.setup import make_secrets_key
 from whenthen.store.errors import Unreachable
 from whenthen.store.keys import add_user
-from whenthen.web import api
+from whenthen.web import site
 from whenthen.wiring import Runtime
 
 TOKEN = "at-by-hand"
@@ -262,7 +262,7 @@ def test_a_key_that_can_not_be_had_is_told_at_once(house: House, vendor: Vendor)
     made = make(house, vendor)
     path = house.runtime.settings.secrets_key_path
     path.rename(path.with_name("elsewhere"))
-    other = TestClient(api.make_app(Runtime(house.runtime.settings, database=house.database, wakeups=house.wakeups)))
+    other = TestClient(site.make_app(Runtime(house.runtime.settings, database=house.database, wakeups=house.wakeups)))
     answer = other.post(f"/api/connections/{made['id']}/test", headers={"Authorization": f"Bearer {house.api_key}"})
     assert (answer.status_code, "key that opens secrets" in answer.json()["detail"]) == (503, True)
 

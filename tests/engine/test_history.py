@@ -17,6 +17,7 @@ from tests.support.sink import Reply, Sink
 from whenthen.clock import from_datetime, now_ms, to_datetime
 from whenthen.engine import activity
 from whenthen.engine.cursors import encode_cursor
+from whenthen.engine.days import day_slots
 from whenthen.engine.erasure import erase_owners, request_erasure
 from whenthen.engine.identity import event_id, parse_execution_id, trigger_id
 from whenthen.engine.retention import expire_payloads
@@ -24,7 +25,8 @@ from whenthen.errors import NotFound
 from whenthen.store.erasing import blank_events, finish_erasing
 from whenthen.store.events import estimate_events, remember_events
 from whenthen.store.keys import add_user
-from whenthen.store.slots import slot_at
+from whenthen.store.log import Filters
+from whenthen.store.slots import open_slot, slot_at
 from whenthen.store.statements import Script
 
 T0 = from_datetime(START) - 5 * 60_000
@@ -490,3 +492,126 @@ def test_the_seen_set_is_estimated_without_reading_it(house: House) -> None:
         remember_events(script, identity, {event_id(identity, f"{count}.{n}"): 0 for n in range(count)}, 0)
         house.database.execute(script.sql)
     assert estimate_events(house.database) == pytest.approx(5700, rel=0.15)
+
+
+DAY_AGES = [0, 1, 2, 35, 36, 37, 83, 84, 85, 1500]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "Asia/Kolkata"])
+def test_a_day_is_a_part_of_the_stream(quiet: tuple[House, time_machine.Traveller], zone: str) -> None:
+    """Given a day, then its pages are the executions whose slot begins in it, from open slots and log, once."""
+    house, _ = quiet
+    house.call("PATCH", "/me", {"zone": zone})
+    made = fill_days(house, DAY_AGES, 7)
+    close(house.runtime.history, now_ms())
+    found = []
+    for ago in range(40):
+        day = to_datetime(T0).date() + timedelta(days=1 - ago)
+        first, last = day_slots(day, zone)
+        expected = in_order([one for one in made if first <= one.execution_id[:12] <= last])
+        for limit in (3, 50):
+            assert ids(stream(house, limit=limit, day=str(day))) == expected
+        found += expected
+    assert found == in_order(made)
+
+
+def test_a_day_that_is_none_is_told(house: House) -> None:
+    answer = house.call("GET", "/activity", params={"day": "yesterday"})
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "day")
+
+
+def test_a_first_page_reads_what_is_open_in_one_statement(quiet: tuple[House, time_machine.Traveller]) -> None:
+    """Given enough in the present slot, and the next one open already, then slots are listed and read once."""
+    house, _ = quiet
+    made = fill_days(house, [0, 1, 2], 60)
+    open_slot(house.database, slot_at(T0 + HALF), now_ms())
+    history = house.runtime.history
+    house.database.sent.clear()
+    page = activity.read_activity(history, "owner", Filters())
+    assert [item.execution_id for item in page.items] == in_order(made)[:50]
+    assert len(house.database.sent) == 2
+    # What is a page down needs the slots before it.
+    house.database.sent.clear()
+    activity.read_activity(history, "owner", Filters(), before=page.next)
+    assert len(house.database.sent) == 3
+
+
+def test_a_mark_changes_with_the_first_page(quiet: tuple[House, time_machine.Traveller]) -> None:
+    house, clock = quiet
+    history = house.runtime.history
+
+    def look(**filters: str) -> str:
+        mark = activity.read_mark(history, "owner", Filters(**filters))
+        assert activity.read_activity(history, "owner", Filters(**filters)).mark == mark
+        return mark
+
+    applet = house.make_applet(actions=[notification()])["id"]
+    nothing = look()
+    assert look() == nothing
+    house.fire()
+    queued = look()
+    assert queued != nothing
+    failed = look(state="failed")
+    house.work()
+    assert look() != queued
+    assert look(state="failed") == failed, "what is filtered out does not count"
+    done = look(applet_id=applet)
+    clock.shift(30)
+    assert look(applet_id=applet) == done
+    house.make_applet(event="other")
+    house.fire("other")
+    assert look(applet_id=applet) == done
+
+
+def leave_slot(house: House, slot: str) -> None:
+    """Move a slot's executions to where those are that outlive it, and let it go."""
+    for sql in (
+        f"INSERT INTO executions_waiting SELECT * FROM executions_{slot}",
+        f"DROP TABLE executions_{slot}",
+        f"DELETE FROM slots WHERE slot = '{slot}'",
+    ):
+        house.database.execute(sql)
+
+
+def test_more_waits_than_is_read_at_once(quiet: tuple[House, time_machine.Traveller]) -> None:
+    """Given more that outlived their slots than a page reads, and slots with few, then none is left out in between."""
+    house, _ = quiet
+    made = fill_days(house, [0, 1, 2], 3)
+    old = fill(house.database, slot_at(T0 - 100 * HALF), 230, at=T0 - 100 * HALF)
+    leave_slot(house, slot_at(T0 - 100 * HALF))
+    for limit in (2, 50, 200):
+        assert ids(stream(house, limit=limit)) == in_order(made + old)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("step", range(1, 8))
+def test_what_moves_while_a_page_is_read_is_on_it(
+    quiet: tuple[House, time_machine.Traveller], monkeypatch: pytest.MonkeyPatch, step: int, times: int
+) -> None:
+    """Given a closer that runs before any statement of a page, then everything is on the page, once.
+
+    Slots go to the log, what waited becomes a batch, and a batch goes to the log.
+    """
+    house, _ = quiet
+    made = fill_days(house, [0, 1, 2, 5, 6, 7], 5)
+    made += fill(house.database, slot_at(T0 - 50 * HALF), 5, at=T0 - 50 * HALF)
+    leave_slot(house, slot_at(T0 - 50 * HALF))
+    history = house.runtime.history
+    read = house.database.execute
+    count = 0
+
+    def execute(sql: str, **options: Any) -> Any:
+        nonlocal count
+        count += 1
+        if count == step:
+            monkeypatch.setattr(house.database, "execute", read)
+            # At this minute what is final and waits is moved into a batch, too.
+            close(history, T0 + 13 * 60_000, times=times)
+            monkeypatch.setattr(house.database, "execute", execute)
+        return read(sql, **options)
+
+    monkeypatch.setattr(house.database, "execute", execute)
+    page = activity.read_activity(history, "owner", Filters(), limit=200)
+    assert [item.execution_id for item in page.items] == in_order(made)
+    if step < 4:
+        assert count >= step, "the closer has run"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bs4 import BeautifulSoup, Tag
 
 from tests.support.deployment import EVENTS, Built, Deployment
 from tests.support.emulator import Emulated, InvocationError
@@ -322,6 +323,32 @@ def test_the_layers_hold_no_runtime_package(built: Built) -> None:
 
 def test_every_sample_event_is_used() -> None:
     names = {path.stem for path in EVENTS.glob("*.json")} - {"env"}
-    used = {*THREE_VALUES, *GITHUB, *SIGNED, "trigger_post_binary", "worker_batch", "poller_tick", "console_activity"}
-    used |= {"poller_checks", "trigger_realtime"}
+    used = {*THREE_VALUES, *GITHUB, *SIGNED, "trigger_post_binary", "trigger_realtime"}
+    used |= {"worker_batch", "poller_tick", "poller_checks", "console_activity", "console_page"}
     assert names == used | {"console_create_applet"}
+
+
+def test_pages(deployment: Deployment) -> None:
+    """Given the console function behind API Gateway, then its first user signs up with the owner's API key."""
+    welcome = deployment.page("/welcome")
+    assert (welcome.status, welcome.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    page = BeautifulSoup(welcome.body, "html.parser")
+    style = page.find("link", rel="stylesheet")
+    assert isinstance(style, Tag)
+    assert deployment.page(str(style["href"])).headers["content-type"] == "text/css; charset=utf-8"
+    (visitor,) = welcome.cookies
+    assert {"HttpOnly", "Secure", "SameSite=lax"} <= set(visitor.split("; "))
+
+    token = page.find("input", {"name": "csrf"})
+    assert isinstance(token, Tag)
+    form = {"csrf": str(token["value"]), "name": "Ada", "password": "correct horse battery", "zone": "Europe/Paris"}
+    cookies = [visitor.partition(";")[0]]
+    assert deployment.page("/welcome", form, cookies).status == 422
+    made = deployment.page("/welcome", {**form, "api_key": deployment.api_key}, cookies)
+    assert (made.status, made.headers["location"]) == (303, "/applets")
+    (session,) = made.cookies
+    assert {"HttpOnly", "Secure", "SameSite=lax"} <= set(session.split("; "))
+    signed_in = deployment.page("/applets", cookies=[session.partition(";")[0]])
+    assert signed_in.status == 200
+    assert "Ada" in signed_in.body
+    assert deployment.page("/applets").status == 303

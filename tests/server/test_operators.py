@@ -18,6 +18,7 @@ from tests.support.scenario import OWNER, call_applet, executions, prepare
 from tests.support.stores import id_of, reserve
 from whenthen.clock import now_ms
 from whenthen.engine.erasure import erase_owners
+from whenthen.engine.users import Users
 from whenthen.queues.depth import Depth, depth_of_sqs
 from whenthen.queues.directory import DirectoryQueue
 from whenthen.queues.sqs import SqsQueue
@@ -29,6 +30,7 @@ from whenthen.store.meta import Export, write_export
 from whenthen.store.migrations import LATEST
 from whenthen.store.slots import open_slot, slot_at
 from whenthen.store.statements import Script
+from whenthen.vault import FileKeys, Keyring, make_key_file
 
 MINUTE = 60_000
 T0 = 1_769_902_200_000
@@ -348,6 +350,43 @@ def test_whose_activity(operator: Operator, database: Database) -> None:
     assert operator.run("activity", "--owner", "second") == "Nothing.\n"
     assert "there is no owner third" in operator.try_to("activity", "--owner", "third").stderr
     assert "is not a cursor" in operator.try_to("activity", "--owner", "second", "--before", "x").stderr
+
+
+# Users of the console
+
+
+def test_a_lost_password(operator: Operator, database: Database, tmp_path: Path) -> None:
+    """Given a console that is open to nobody, when its operator invites somebody, then the link lets them in."""
+    make_key_file(tmp_path / "secrets.key")
+    users = Users(database, Keyring(FileKeys(tmp_path / "secrets.key")))
+    link = operator.run("owner", "invite", "Ada", "--owner", OWNER).strip()
+    start, token = link[: link.rindex("/") + 1], link[link.rindex("/") + 1 :]
+    assert start == "http://127.0.0.1:8000/invitations/"
+    ada = users.accept_invitation(token, "correct horse", "")
+    assert (ada.name, ada.owner_id, ada.is_admin) == ("Ada", OWNER, True)
+    operator.environment["WHENTHEN_PUBLIC_URL"] = "https://example.org/whenthen/"
+    link = operator.run("owner", "invite", "ada").strip()
+    assert link.startswith("https://example.org/whenthen/invitations/")
+    again = users.accept_invitation(link[link.rindex("/") + 1 :], "battery staple", "")
+    assert users.sign_in("Ada", "battery staple", address="192.0.2.1") == again
+    link = operator.run("owner", "invite", "Bob", "--admin").strip()
+    bob = users.accept_invitation(link[link.rindex("/") + 1 :], "correct horse", "UTC")
+    assert (bob.is_admin, bob.owner_id != OWNER) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("Ada", "--owner", "nobody"), "There is no owner nobody."),
+        ((" ",), "NAME: must not be empty"),
+        (("a\nb\x1b",), "NAME: must not hold characters that can't be seen"),
+    ],
+)
+def test_who_can_not_be_invited(operator: Operator, database: Database, arguments: tuple[str, ...], words: str) -> None:
+    done = operator.try_to("owner", "invite", *arguments)
+    assert done.returncode in (1, 2)
+    assert words in done.stderr
+    assert database.execute("SELECT * FROM console_users") == []
 
 
 # Erasing

@@ -34,7 +34,9 @@ from whenthen.store.meta import prove_single_flight, require_ready
 from whenthen.store.migrations import LATEST, migrate
 from whenthen.store.rebuild import Rebuild, Report
 from whenthen.store.slots import open_slot
-from whenthen.store.statements import load
+from whenthen.store.statements import Script, load
+from whenthen.store.test_calls import wait_for_call
+from whenthen.store.users import UserRow, put_user
 from whenthen.wiring import Runtime
 
 SLOT = "202601312330"
@@ -71,6 +73,11 @@ def fill(server: AlopexServer, database: Database) -> None:
         database.execute(f"INSERT INTO positions (position_id, position) VALUES ('p{number}', '{quoted}')")
     for number, text in enumerate(texts):
         sheets.add_row(database, "owner", f"row{number}", row_of("Texts", {"Text": text}), Deadline(30))
+    for number in range(2):
+        wait_for_call(database, f"trigger{number}", "owner", now=number, waits_until=2**63 - 1)
+        script = Script()
+        put_user(script, UserRow(f"user{number}", "owner", text, number % 2 == 0, text, text, created_at=2**63 - 1))
+        database.execute(script.sql)
     # A slot that nothing lists any more, and a table of each kind that history has.
     open_slot(database, "202601010000", 1)
     database.execute("DELETE FROM slots WHERE slot = CAST('202601010000' AS TEXT)")

@@ -10,13 +10,25 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.hostile import HOSTILE, INTEGER
-from tests.support.stores import APPLET, INGREDIENTS, PLACES, SLOT, T0, Place, at_once, id_of, open_place, reserve
+from tests.support.stores import (
+    APPLET,
+    INGREDIENTS,
+    PLACES,
+    SLOT,
+    T0,
+    Place,
+    at_once,
+    executions_in,
+    id_of,
+    open_place,
+    reserve,
+)
 from whenthen.engine.worker import BATCH
 from whenthen.store.applets import AppletRow, find_applet, insert_applet, list_applets, read_applets, update_applet
 from whenthen.store.database import Database, Rows, connect
 from whenthen.store.errors import Duplicate, GuardFailed, InvalidText, MissingTable, ScriptTooLong, StoreError
 from whenthen.store.events import EventRow, find_event, read_events, reserve_event
-from whenthen.store.executions import ExecutionRow, claim, find_execution, list_activity, list_due, read_executions
+from whenthen.store.executions import ExecutionRow, claim, find_execution, list_due, read_executions
 from whenthen.store.inbox import Message, insert_message, list_messages
 from whenthen.store.keys import add_key, add_user, find_key, hash_key, list_keys, list_users, revoke_key
 from whenthen.store.progress import Progress
@@ -80,7 +92,7 @@ def reservation(name: str, trigger: TriggerRow, *, executions: int = 2, ingredie
 
 def events_and_executions(database: Database, names: list[str]) -> tuple[list[str], list[str]]:
     """The ids of those events that are there, and of all executions."""
-    rows = list_activity(database, SLOT, "owner", applet_id="", state="", before=(2**63 - 1, ""))
+    rows = executions_in(database)
     return sorted(read_events(database, names, timeout_seconds=10)), sorted(row.execution_id for row in rows)
 
 
@@ -309,7 +321,7 @@ def test_a_new_execution_has_its_defaults(place: Place) -> None:
     assert read_executions(database, Script(), [execution_id, id_of("nowhere")]) == {execution_id: row}
     assert find_execution(database, execution_id) == row
     assert list_due(database, SLOT, T0 + 60_000) == [row]
-    assert list_activity(database, SLOT, "owner", applet_id="", state="", before=(2**63 - 1, "")) == [row]
+    assert executions_in(database) == [row]
 
 
 @pytest.mark.parametrize("character", ["x", "'", "é", "🚪"])

@@ -22,13 +22,12 @@ from tests.support.claims import (
     running,
     try_claim,
 )
-from tests.support.stores import APPLET, SLOT, T0, Place, reserve
+from tests.support.stores import APPLET, SLOT, T0, Place, executions_in, reserve
 from whenthen.clock import Deadline
 from whenthen.engine import claims
 from whenthen.store.executions import (
     ExecutionRow,
     State,
-    list_activity,
     list_due,
     release,
     requeue,
@@ -302,11 +301,11 @@ def test_slots_and_activity(place: Place) -> None:
     assert list_slots(database)[0].settled_at is None, "what was counted before it was reopened settles nothing"
 
     def page(before: tuple[int, str] = ALWAYS, applet_id: str = "", state: str = "") -> list[str]:
-        rows = list_activity(database, SLOT, "owner", applet_id=applet_id, state=state, before=before)
+        rows = executions_in(database, applet_id=applet_id, state=state, before=before)
         return [row.execution_id for row in rows]
 
     assert page() == ids[::-1]
     assert page(before=(T0 + 2, ids[2])) == ids[1::-1]
     assert page(state="succeeded", applet_id=APPLET) == ids[:1]
     assert page(applet_id="other") == []
-    assert list_activity(database, SLOT, "stranger", applet_id="", state="", before=ALWAYS) == []
+    assert executions_in(database, owner="stranger") == []

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.stores import APPLET, SLOT, T0
+from tests.support.stores import APPLET, T0, executions_in
 from whenthen.engine.claims import Claimed
 from whenthen.engine.runs import Run
 from whenthen.model.applet import ActionRef, Applet, TriggerRef
@@ -17,7 +17,6 @@ from whenthen.store.executions import (
     State,
     claim,
     find_execution,
-    list_activity,
     mark_sending,
     read_executions,
     record_outcome,
@@ -79,7 +78,7 @@ def refused(database: Database, *changes: Change, column: str = "state") -> None
 
 
 def everything(database: Database) -> list[ExecutionRow]:
-    return list_activity(database, SLOT, "owner", applet_id="", state="", before=ALWAYS)
+    return executions_in(database)
 
 
 def claiming(execution_id: str, token: str, now: int = T0) -> Change:

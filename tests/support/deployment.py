@@ -1,14 +1,16 @@
 """The whole product as deployed: the built functions, AWS around them, the real database behind them."""
 
+import base64
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 import alopex
 
@@ -47,6 +49,7 @@ class Answer(NamedTuple):
     status: int
     body: str
     headers: dict[str, str]
+    cookies: list[str]
 
 
 @dataclass
@@ -141,6 +144,24 @@ class Deployment:
         assert answer.status < 300, answer
         return json.loads(answer.body)
 
+    def page(self, path: str, form: dict[str, str] | None = None, cookies: Sequence[str] = ()) -> Answer:
+        """Ask the console function for a page, or send it a form, as API Gateway does for a browser."""
+
+        def change(event: dict[str, Any]) -> None:
+            http = event["requestContext"]["http"]
+            event["rawPath"] = http["path"] = path
+            event["rawQueryString"] = ""
+            event.pop("queryStringParameters", None)
+            event["cookies"] = list(cookies)
+            if form is not None:
+                http["method"] = "POST"
+                event["headers"]["content-type"] = "application/x-www-form-urlencoded"
+                # API Gateway sends the body of a form in base64.
+                event["body"] = base64.b64encode(urlencode(form).encode()).decode()
+                event["isBase64Encoded"] = True
+
+        return _answer(self.function("ConsoleFunction").invoke(self.event("console_page", change)))
+
     def work(self) -> dict[str, Any]:
         """Deliver up to ten waiting wake-ups to the worker, as the event source does; what it returned."""
         messages = self.aws.receive("WakeupQueue")
@@ -211,4 +232,4 @@ class Deployment:
 
 def _answer(answer: dict[str, Any]) -> Answer:
     assert answer["isBase64Encoded"] is False
-    return Answer(answer["statusCode"], answer["body"], answer.get("headers", {}))
+    return Answer(answer["statusCode"], answer["body"], answer.get("headers", {}), answer.get("cookies", []))

@@ -24,7 +24,7 @@ from whenthen.settings import Settings
 from whenthen.store.database import DEFAULT_TIMEOUT_SECONDS, Database, Rows, connect
 from whenthen.store.errors import StoreError
 from whenthen.vault import make_key_file
-from whenthen.web import api, hooks
+from whenthen.web import hooks, site
 from whenthen.wiring import Runtime
 
 type Json = dict[str, Any]
@@ -186,7 +186,7 @@ def _make_house(environment: Mapping[str, str]) -> Iterator[House]:
         webhook_key,
         api_key,
         TestClient(hooks.make_app(runtime), follow_redirects=False),
-        TestClient(api.make_app(runtime), follow_redirects=False),
+        TestClient(site.make_app(runtime), follow_redirects=False),
     )
     try:
         yield house

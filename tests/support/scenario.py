@@ -8,10 +8,11 @@ from pathlib import Path
 
 from tests.support.alopex import AlopexServer
 from tests.support.processes import ROOT, Process, accepts_connections, free_port
+from tests.support.stores import executions_in
 from whenthen.engine import applets, keys
 from whenthen.model.applet import Applet
 from whenthen.store.database import Database, ServerDatabase
-from whenthen.store.executions import ExecutionRow, list_activity
+from whenthen.store.executions import ExecutionRow
 from whenthen.store.keys import add_user
 from whenthen.store.meta import prove_single_flight
 from whenthen.store.migrations import migrate
@@ -49,7 +50,7 @@ def executions(database: Database) -> list[ExecutionRow]:
     found: list[ExecutionRow] = []
     for slot in list_slots(database):
         before = (2**62, "")
-        while page := list_activity(database, slot.slot, OWNER, applet_id="", state="", before=before):
+        while page := executions_in(database, slot.slot, OWNER, before=before):
             found += page
             before = (page[-1].occurred_at, page[-1].execution_id)
     return found

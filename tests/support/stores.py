@@ -11,10 +11,12 @@ import pytest
 
 from tests.support.alopex import AlopexServer
 from whenthen.store.database import Database, connect
+from whenthen.store.executions import ExecutionRow
 from whenthen.store.migrations import migrate
 from whenthen.store.reservations import reserve_execution
 from whenthen.store.slots import open_slot
 from whenthen.store.statements import Script
+from whenthen.store.stream import Wanted, read_places
 
 PLACES = ["embedded in memory", "embedded in a file", "server, memory", "server, checkpointed"]
 SLOT = "202601312330"
@@ -73,6 +75,20 @@ def reserve(
     )
     database.execute(script.sql)
     return execution_id
+
+
+def executions_in(
+    database: Database,
+    place: str = SLOT,
+    owner: str = "owner",
+    *,
+    applet_id: str = "",
+    state: str = "",
+    before: tuple[int, str] = (2**63 - 1, ""),
+) -> list[ExecutionRow]:
+    """Up to 200 of the owner's executions in a slot, newest first, that come after `before`, a time and an id."""
+    wanted = Wanted(place, applet_id, state)
+    return read_places(database, [wanted], owner, before=(place, *before)).rows[place]
 
 
 def at_once[T](count: int, work: Callable[[int], T]) -> list[T]:

@@ -1,6 +1,7 @@
 """Keys of KMS, against moto's server: wrapped for their place, asked for once, and every failure told apart."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ from moto.server import ThreadedMotoServer
 
 from tests.support.aws import REGION
 from tests.support.processes import free_port
+from whenthen.engine.users.sessions import SessionKeys, cookie_for, read_cookie
+from whenthen.store.users import UserRow
 from whenthen.vault import FileKeys, Keyring, KeysUnavailable, KmsKeys, Place, SealBroken, make_key_file
 
 PLACE = Place("0" * 32, "owner", "github")
@@ -52,6 +55,31 @@ def test_what_one_process_seals_another_opens(key: str) -> None:
     sealed = Keyring(mine).seal("a secret", PLACE)
     assert sealed.startswith("v1.kms.")
     assert Keyring(others).open(sealed, PLACE) == "a secret"
+    close(mine, others)
+
+
+def test_the_key_of_a_users_sessions_is_asked_for_once(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given a user whose sessions another process began, when they are read, then KMS is asked once, for this user."""
+    mine, others = KmsKeys(key), KmsKeys(key)
+    row = UserRow("a" * 32, "owner", "Ada", is_admin=False)
+    row = replace(row, session_key=SessionKeys(Keyring(mine)).seal_new(row.user_key, row.owner_id))
+    cookie = cookie_for(row, SessionKeys(Keyring(mine)).open(row))
+    asked = []
+    ask = others._ask
+
+    def record(operation: str, place: Place, **parameters: Any) -> dict[str, Any]:
+        asked.append((operation, place))
+        return ask(operation, place, **parameters)
+
+    monkeypatch.setattr(others, "_ask", record)
+    opened = SessionKeys(Keyring(others))
+    for _ in range(3):
+        found = read_cookie(cookie, row, opened)
+        assert found is not None
+        assert found.user.name == "Ada"
+    assert [(operation, place.connection_id) for operation, place in asked] == [("decrypt", row.user_key)]
+    moved = replace(row, user_key="b" * 32)
+    assert read_cookie("b" * 32 + cookie[32:], moved, opened) is None
     close(mine, others)
 
 

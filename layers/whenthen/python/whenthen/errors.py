@@ -4,6 +4,8 @@ Errors of one package live in that package (`store.errors`, `net.errors`).
 The docstring of each class is its message unless a better one is given.
 """
 
+from collections.abc import Sequence
+
 
 class WhenthenError(Exception):
     """Unexpected whenthen error."""
@@ -27,6 +29,20 @@ class FieldError(WhenthenError):
         self.field = field
         self.message = message
         super().__init__(f"{field}: {message}")
+
+
+class FieldErrors(WhenthenError):
+    """Some fields have bad values.
+
+    Parameters
+    ----------
+    errors:
+        What is wrong with each of them, in order.
+    """
+
+    def __init__(self, errors: Sequence[FieldError]) -> None:
+        self.errors = tuple(errors)
+        super().__init__("; ".join(map(str, errors)))
 
 
 class Refused(WhenthenError):

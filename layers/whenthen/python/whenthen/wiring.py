@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from whenthen.engine.connections.keeping import Connections
     from whenthen.engine.connections.oauth import Authorizations
     from whenthen.engine.housekeeping import Housekeeping
+    from whenthen.engine.users import Users
     from whenthen.engine.worker import Worker
     from whenthen.net import GuardedClient
     from whenthen.store.host import Host
@@ -147,6 +148,13 @@ class Runtime:
         from whenthen.engine.connections.oauth import Authorizations
 
         return Authorizations(self.database, self.keyring, self._make_client, self.connections, self.accounts)
+
+    @cached_property
+    def users(self) -> "Users":
+        """The console's users. Raises as `database`."""
+        from whenthen.engine.users import Users
+
+        return Users(self.database, self.keyring)
 
     def _make_client(self) -> "GuardedClient":
         from whenthen.net import GuardedClient

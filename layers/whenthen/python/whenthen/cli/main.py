@@ -8,7 +8,7 @@ from whenthen.cli.backups import backup, restore
 from whenthen.cli.by_hand import tick_by_hand
 from whenthen.cli.database import db
 from whenthen.cli.operators import activity, doctor, status
-from whenthen.cli.owners import owner_erase
+from whenthen.cli.owners import owner_erase, owner_invite
 from whenthen.clock import from_datetime
 from whenthen.engine import keys
 from whenthen.errors import WhenthenError
@@ -70,6 +70,7 @@ def owner() -> None:
 
 
 owner.add_command(owner_erase)
+owner.add_command(owner_invite)
 
 
 @owner.command("create")

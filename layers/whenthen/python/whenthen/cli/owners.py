@@ -1,4 +1,4 @@
-"""`whenthen owner erase`."""
+"""`whenthen owner erase` and `whenthen owner invite`."""
 
 from contextlib import closing
 
@@ -6,15 +6,18 @@ import click
 
 from whenthen.cli.operators import require_server
 from whenthen.engine.erasure import request_erasure
-from whenthen.errors import NotFound
-from whenthen.settings import settings
+from whenthen.engine.users.invitations import invite
+from whenthen.errors import FieldError, NotFound
+from whenthen.settings import Settings, settings
 from whenthen.store.applets import list_applets
 from whenthen.store.keys import list_keys, list_users
 from whenthen.store.meta import require_ready
+from whenthen.store.owners import list_erased
 from whenthen.wiring import open_database
 
 _GOES = """\
-At once: the keys, so that nothing of {owner} is let in any more, and the applets, so that nothing runs any more.
+At once: the keys and the console's users, so that nothing of {owner} is let in any more, and the applets, so that
+nothing runs any more.
 By the poller, within about two hours: what came with events and what actions sent and got, the activity, the
 statistics, names, the texts of applets and triggers, the inbox. Executions of the last hour and a half are waited for;
 those that still wait for another try end first.
@@ -50,3 +53,29 @@ def owner_erase(owner_id: str, *, yes: bool) -> None:
             click.confirm(f"Erase {owner_id}?", abort=True)
         request_erasure(database, owner_id)
     click.echo(f"{owner_id} is being erased: the poller does the rest. Run it again if it breaks off.")
+
+
+@click.command("invite")
+@click.argument("name")
+@click.option("--owner", "owner_id", default="", help="Whose data they see; a new owner's unless you say whose.")
+@click.option("--admin", is_flag=True, help="They may invite and disable others. The first user always may.")
+def owner_invite(name: str, owner_id: str, *, admin: bool) -> None:
+    """Print a link with which NAME chooses a password for the console, also when the last one is lost.
+
+    It is valid for 7 days, once. A password that NAME has goes on working until then. Stop `whenthen run` meanwhile if
+    the database is the one in WHENTHEN_HOME.
+    """
+    here = settings()
+    with closing(open_database(here)) as database:
+        require_ready(database)
+        if owner_id and owner_id not in set(list_users(database)) - list_erased(database):
+            raise NotFound(f"There is no owner {owner_id}.")
+        try:
+            token = invite(database, name, owner_id=owner_id, is_admin=admin)
+        except FieldError as error:
+            raise click.BadParameter(error.message, param_hint="NAME") from error
+    click.echo(f"{_base_url(here)}/invitations/{token}")
+
+
+def _base_url(here: Settings) -> str:
+    return (here.public_url or f"http://{here.host}:{here.port}").rstrip("/")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from whenthen.clock import isoformat, now_ms
-from whenthen.engine.activity import Item
+from whenthen.engine.items import Item
 from whenthen.queues.depth import Depth
 from whenthen.store.doctor import Due
 

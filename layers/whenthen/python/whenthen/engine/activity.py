@@ -1,25 +1,29 @@
 """Activity: what ran, was skipped or failed, newest first, wherever it stands by now.
 
 A page is put together from the open slots, from those that have outlived their slot, and from the log. An execution
-only moves from one to the next in this order, so they are read in this order, and none is missed in between. Its place
-in the stream never changes: slot, time and id.
+only moves from one to the next in this order, so they are read in this order or at once, and none is missed in between.
+Its place in the stream never changes: slot, time and id.
 """
 
+import hashlib
+import json
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import takewhile
 
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine.cursors import LATEST, decode_cursor, encode_cursor
+from whenthen.engine.items import EARLIEST, NEWEST, Item, Position, of_log, of_row
 from whenthen.errors import FieldError
 from whenthen.store.errors import MissingTable
-from whenthen.store.executions import WAITING, ExecutionRow, list_activity, list_moved
+from whenthen.store.executions import WAITING
 from whenthen.store.history import History
-from whenthen.store.log import PAGE, Filters, LogRow, list_log, list_months, list_reruns
+from whenthen.store.log import PAGE, Filters, list_log, list_months, list_reruns
 from whenthen.store.slots import CLOSE_AFTER_MS, SLOT_NAME_LENGTH, last_slot, list_slots, slot_at, slot_before, slot_end
+from whenthen.store.stream import MAX_ROWS, Places, Wanted, read_places
 
-MAX_PAGE = 200
+MAX_PAGE = MAX_ROWS
 """The most executions in one page: what the store reads of a place at once."""
 
 SECONDS = 1.5
@@ -27,96 +31,18 @@ SECONDS = 1.5
 
 _FIRST_WINDOW_MS = 6 * 3_600_000
 _SHORT_SECONDS = 0.2
-
-
-class Position(NamedTuple):
-    """A place in the stream: slot, time in epoch milliseconds, id of an execution."""
-
-    slot: str
-    at: int
-    execution_id: str
-
-
-EARLIEST = -LATEST
-"""Before every time that something has: with it a position is after all of its slot."""
-
-NEWEST = Position("999912312330", LATEST, "")
-"""Before everything."""
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """An execution in the stream. Fields as in `store.log.LogRow`; `finished_at` is None while it is under way."""
-
-    execution_id: str
-    applet_id: str
-    state: str
-    reason: str
-    note: str
-    occurred_at: int
-    finished_at: int | None
-    attempts: int
-    service: str
-    trigger_service: str
-    run: int
-
-    @property
-    def position(self) -> Position:
-        """Its place in the stream."""
-        return Position(self.execution_id[:SLOT_NAME_LENGTH], self.occurred_at, self.execution_id)
-
-    def matches(self, filters: Filters) -> bool:
-        """Return whether it is to be shown."""
-        text = filters.text.lower()
-        return (
-            filters.applet_id in ("", self.applet_id)
-            and filters.state in ("", self.state)
-            and filters.service in ("", self.service, self.trigger_service)
-            and (not text or text in self.reason.lower() or text in self.note.lower())
-        )
+_MARK_BYTES = 16
+_SLOTS_AT_ONCE = 6
+"""More are open only where closing lags."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of executions, and the cursor of the next one or None."""
+    """A page of executions, and the cursor of the next one or None. `mark` is what `read_mark` has said then."""
 
     items: list[Item]
     next: str | None
-
-
-def of_row(row: ExecutionRow) -> Item:
-    """Return an execution that is not in the log as an item of the stream."""
-    progress = row.progress
-    return Item(
-        execution_id=row.execution_id,
-        applet_id=row.applet_id,
-        state=row.state,
-        reason=progress.reason,
-        note=progress.note,
-        occurred_at=row.occurred_at,
-        finished_at=progress.finished_at,
-        attempts=len(progress.attempts),
-        service=progress.service,
-        trigger_service=progress.trigger_service,
-        run=progress.run,
-    )
-
-
-def of_log(row: LogRow) -> Item:
-    """Return an execution of the log as an item of the stream."""
-    return Item(
-        execution_id=row.execution_id,
-        applet_id=row.applet_id,
-        state=row.state,
-        reason=row.reason,
-        note=row.note,
-        occurred_at=row.occurred_at,
-        finished_at=row.finished_at or None,
-        attempts=row.attempts,
-        service=row.service,
-        trigger_service=row.trigger_service,
-        run=row.run,
-    )
+    mark: str
 
 
 def _position(cursor: str | None) -> Position:
@@ -155,10 +81,23 @@ def read_activity(
     """
     stream = _Stream(history, owner_id, filters, limit, _position(before))
     deadline = Deadline(SECONDS)
-    stream.read_open_slots(deadline)
-    stream.read_moved()
+    stream.read_open(deadline)
+    mark = stream.mark()
     stream.read_log(deadline)
-    return stream.page()
+    return stream.page(mark)
+
+
+def read_mark(history: History, owner_id: str, filters: Filters, *, limit: int = 50) -> str:
+    """Return a text that changes when the first page does, without a look into the log: only slots that close go there.
+
+    Parameters
+    ----------
+    limit:
+        As of the page.
+    """
+    stream = _Stream(history, owner_id, filters, limit, NEWEST)
+    stream.read_open(Deadline(SECONDS))
+    return stream.mark()
 
 
 class _Stream:
@@ -169,6 +108,8 @@ class _Stream:
         self._owner = owner_id
         self._filters = filters
         self._limit = limit
+        if filters.last_slot:
+            before = min(before, Position(filters.last_slot, LATEST, ""))
         self._before = before
         # A cursor at the very beginning of a slot has nothing of it left.
         self._newest_slot = before.slot if before.at > EARLIEST else slot_before(before.slot)
@@ -179,7 +120,8 @@ class _Stream:
         """Keep the latest of each execution: that of the higher rank, and of equals that of the later run."""
         for item in items:
             seen = self._found.get(item.execution_id)
-            if seen is None or seen[:2] < (rank, item.run):
+            # Of equals the one that was read last.
+            if seen is None or seen[:2] <= (rank, item.run):
                 self._found[item.execution_id] = (rank, item.run, item)
 
     def _end_at(self, position: Position) -> None:
@@ -193,60 +135,65 @@ class _Stream:
             reverse=True,
         )
 
-    def read_open_slots(self, deadline: Deadline) -> None:
-        """Read slots, newest first, until there is enough or the time is up."""
-        slots = [
-            row.slot for row in list_slots(self._history.hot) if not row.is_batch and row.slot <= self._newest_slot
-        ]
-        for slot in slots:
-            place = self._before if slot == self._before.slot else NEWEST
+    def read_open(self, deadline: Deadline) -> None:
+        """Read what is not in the log: slots, newest first, until there is enough or the time is up.
+
+        Each statement also reads those that have outlived their slot: one that has left a slot since that was read is
+        among them. Batches are listed in the same statement, since one may have been made since.
+        """
+        hot = self._history.hot
+        places = tuple(row.slot for row in list_slots(hot))
+        read: set[str] = set()
+        gone: set[str] = set()
+        while True:
+            batches = {place for place in places if len(place) != SLOT_NAME_LENGTH} - gone
+            slots = [slot for slot in self._open_slots(places) if slot not in read | gone]
+            following = slots[:_SLOTS_AT_ONCE] if read else _begun_last(slots)
             try:
-                rows = list_activity(
-                    self._history.hot,
-                    slot,
-                    self._owner,
-                    applet_id=self._filters.applet_id,
-                    state=self._filters.state,
-                    before=(place.at, place.execution_id),
-                )
-            except MissingTable:
+                found = read_places(hot, self._wanted(following, batches), self._owner, before=self._before)
+            except MissingTable as error:
                 # Closed since the list was read.
+                gone.add(error.table.rpartition("_")[2])
                 continue
-            self._take(map(of_row, rows), 1)
-            if len(rows) == MAX_PAGE or len(self._shown()) >= self._limit:
+            read.update(following)
+            self._take_places(found, following)
+            places = found.open
+            if any(len(place) != SLOT_NAME_LENGTH and place not in batches | gone for place in places):
+                continue
+            rest = slots[len(following) :]
+            if not rest or (self._horizon is not None and self._horizon.slot > rest[0]):
+                return
+            if len(self._shown()) >= self._limit or deadline.left() == 0:
+                self._end_at(_end_of(following[-1]))
+                return
+
+    def _open_slots(self, places: Iterable[str]) -> list[str]:
+        slots = (place for place in places if len(place) == SLOT_NAME_LENGTH)
+        return [slot for slot in slots if self._filters.first_slot <= slot <= self._newest_slot]
+
+    def _wanted(self, slots: Iterable[str], batches: Iterable[str]) -> list[Wanted]:
+        applet, state = self._filters.applet_id, self._filters.state
+        # Service and text are looked for here, so there may have to be more rows than are shown.
+        rows = MAX_ROWS if self._filters.service or self._filters.text else min(self._limit + 1, MAX_ROWS)
+        # Of what has left its slot all states: each stands for its rows in the log.
+        moved = [Wanted(place, applet) for place in (WAITING, *batches)]
+        return [*(Wanted(slot, applet, state, rows) for slot in slots), *moved]
+
+    def _take_places(self, found: Places, slots: Iterable[str]) -> None:
+        for wanted in self._wanted(slots, found.rows.keys() - set(slots) - {WAITING}):
+            rows = found.rows[wanted.place]
+            self._take(map(of_row, rows), 1 if len(wanted.place) == SLOT_NAME_LENGTH else 2)
+            if len(rows) == wanted.rows:
                 self._end_at(of_row(rows[-1]).position)
-                return
-            if deadline.left() == 0:
-                self._end_at(Position(slot, EARLIEST, f"{slot}."))
-                return
-
-    def read_moved(self) -> None:
-        """Read those that have outlived their slot. All states: each stands for its rows in the log."""
-        # Batches are listed after the waiting ones are read, since that is where they come from.
-        self._read_place(WAITING)
-        for row in list_slots(self._history.hot):
-            if row.is_batch:
-                self._read_place(row.slot)
-
-    def _read_place(self, place: str) -> None:
-        try:
-            rows = list_moved(
-                self._history.hot, place, self._owner, applet_id=self._filters.applet_id, before=self._before
-            )
-        except MissingTable:
-            return
-        self._take(map(of_row, rows), 2)
-        if len(rows) == MAX_PAGE:
-            self._end_at(of_row(rows[-1]).position)
 
     def read_log(self, deadline: Deadline) -> None:
         """Walk back in the log until there is enough, the time is up or nothing is left."""
-        if self._horizon is not None and slot_end(self._horizon.slot) + CLOSE_AFTER_MS > now_ms():
+        lowest = max(self._horizon.slot if self._horizon else "", self._filters.first_slot)
+        if lowest and slot_end(lowest) + CLOSE_AFTER_MS > now_ms():
             # No slot that is as new can be in the log.
             return
-        lowest = self._horizon.slot if self._horizon else ""
         length = _FIRST_WINDOW_MS
-        for month in list_months(self._history.log):
+        for month in self._months():
             last = min(self._newest_slot, last_slot(month))
             while last[:6] == month and last >= lowest:
                 # The first window takes in what a clock that was wrong has put into the future.
@@ -255,11 +202,16 @@ class _Stream:
                 if self._read_window(month, (first, last)):
                     return
                 if len(self._shown()) >= self._limit or deadline.left() == 0:
-                    self._end_at(Position(first, EARLIEST, f"{first}."))
+                    self._end_at(_end_of(first))
                     return
                 if time.monotonic() - begun < _SHORT_SECONDS:
                     length *= 4
                 last = slot_before(first)
+
+    def _months(self) -> list[str]:
+        """Return the months to look into, newest first. Those of a day are known without a look at the database."""
+        first, last = self._filters.first_slot[:6], self._filters.last_slot[:6]
+        return sorted({first, last}, reverse=True) if first else list_months(self._history.log)
 
     def _read_window(self, month: str, slots: tuple[str, str]) -> bool:
         """Read what a month has of these slots, and return whether there is more than is read at once."""
@@ -274,13 +226,30 @@ class _Stream:
             self._end_at(of_log(rows[-1]).position)
         return len(rows) == PAGE
 
-    def page(self) -> Page:
+    def mark(self) -> str:
+        """Return a digest of what is shown by now."""
+        shown = [(item.execution_id, item.state, item.run, item.attempts) for item in self._shown()[: self._limit]]
+        return hashlib.blake2b(json.dumps(shown).encode(), digest_size=_MARK_BYTES).hexdigest()
+
+    def page(self, mark: str) -> Page:
         """Return the page."""
         items = self._shown()
         if len(items) > self._limit:
             last = items[self._limit - 1].position
-        elif self._horizon is not None:
+        elif self._horizon is not None and self._horizon > _end_of(self._filters.first_slot):
             last = self._horizon
         else:
-            return Page(items, None)
-        return Page(items[: self._limit], encode_cursor(last.at, last.execution_id))
+            return Page(items, None, mark)
+        return Page(items[: self._limit], encode_cursor(last.at, last.execution_id), mark)
+
+
+def _end_of(slot: str) -> Position:
+    """Return the position after all of a slot."""
+    return Position(slot, EARLIEST, f"{slot}.")
+
+
+def _begun_last(slots: list[str]) -> list[str]:
+    """Return the slots, newest first, up to the last one that has begun: there is little in those that are to come."""
+    present = slot_at(now_ms())
+    coming = list(takewhile(lambda slot: slot > present, slots))
+    return slots[: len(coming) + 1]

@@ -9,12 +9,12 @@ from typing import Any
 
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine.checks import Checks
-from whenthen.engine.connections.referring import services_by_connection
+from whenthen.engine.connections.referring import connections_of, services_by_connection, wrong_connection
 from whenthen.engine.identity import trigger_id
 from whenthen.engine.listening import catch_up, listen, make_trigger, stop_listening
 from whenthen.engine.validation import validate
 from whenthen.errors import NotFound, Stale
-from whenthen.model.applet import Applet, TriggerRef
+from whenthen.model.applet import MAX_NAME, Applet, TriggerRef
 from whenthen.services.zones import DEFAULT_ZONE
 from whenthen.store import applets as store
 from whenthen.store.applet_runs import forget_failures
@@ -25,8 +25,13 @@ from whenthen.store.profiles import find_zone
 from whenthen.store.statements import MAX_SELECTS, Script
 from whenthen.store.units import run_unit
 
+RESTORABLE_DAYS = 7
+"""For how many days a deleted applet can be had back."""
+
 _TIMEOUT_SECONDS = 10.0
 _ID_BYTES = 8
+_RESTORABLE_MS = RESTORABLE_DAYS * 24 * 3_600_000
+_COPY = " (copy)"
 
 
 def parse(row: AppletRow) -> Applet:
@@ -57,7 +62,9 @@ def applet_names(database: Database, owner_id: str, applet_ids: Collection[str])
     return names
 
 
-def create(database: Database, owner_id: str, applet: Applet, *, checks: Checks | None = None) -> AppletRow:
+def create(
+    database: Database, owner_id: str, applet: Applet, *, checks: Checks | None = None, applet_id: str = ""
+) -> AppletRow:
     """Store a new applet and let it listen.
 
     Parameters
@@ -65,6 +72,9 @@ def create(database: Database, owner_id: str, applet: Applet, *, checks: Checks 
     checks:
         Asks the source of a trigger that is checked, so that the applet begins at once and a source that can't be
         read is told. Without it the next tick makes the first check.
+    applet_id:
+        Of an applet that is made once, however often it is asked for; a new one when it is empty. What has it
+        already stays as it is.
 
     Raises
     ------
@@ -74,9 +84,9 @@ def create(database: Database, owner_id: str, applet: Applet, *, checks: Checks 
         See `store.errors`.
     """
     applet = _validate(database, owner_id, applet)
-    applet_id = secrets.token_hex(_ID_BYTES)
+    applet_id = applet_id or new_id()
     now = now_ms()
-    identity = _identity(owner_id, applet.trigger)
+    identity = identity_of(owner_id, applet.trigger)
     row = AppletRow(applet_id, owner_id, identity, applet.model_dump_json(), applet.enabled, 1, now, now, None)
 
     def unit() -> AppletRow:
@@ -84,12 +94,7 @@ def create(database: Database, owner_id: str, applet: Applet, *, checks: Checks 
         script = Script()
         store.insert_applet(script, row)
         listen(database, script, row, beginning, checks)
-        try:
-            database.execute(script.sql)
-        except Duplicate as error:
-            # Ids are random: the row with ours is what a first try with an unknown outcome has written.
-            if error.columns != ("applet_id",):
-                raise
+        insert_once(database, script)
         return row
 
     make_trigger(database, row, applet, checks)
@@ -125,7 +130,7 @@ def update(
     """
     known = parse(get(database, owner_id, applet_id)).trigger
     applet = _validate(database, owner_id, applet, known=known)
-    identity = _identity(owner_id, applet.trigger)
+    identity = identity_of(owner_id, applet.trigger)
 
     def change(row: AppletRow) -> AppletRow:
         return replace(
@@ -150,6 +155,69 @@ def delete(database: Database, owner_id: str, applet_id: str, *, seen_version: i
     _change(database, owner_id, applet_id, change, seen_version, None)
 
 
+def restore(
+    database: Database, owner_id: str, applet_id: str, *, enabled: bool, checks: Checks | None = None
+) -> AppletRow:
+    """Undo that an applet was deleted. Turned on it begins after now, as any applet that is turned on.
+
+    Parameters
+    ----------
+    enabled:
+        Whether it is on from now on.
+    checks:
+        As of `update`.
+
+    Raises
+    ------
+    FieldError
+        It is to be on, and is not valid any more: a connection that it uses is gone.
+    NotFound
+        There is no such applet, or it is another owner's.
+    Stale
+        It is not deleted, or was deleted more than `RESTORABLE_DAYS` ago.
+    """
+    if enabled:
+        applet = parse(_get_deleted(database, owner_id, applet_id)).model_copy(update={"enabled": True})
+        _validate(database, owner_id, applet, known=applet.trigger)
+
+    def change(row: AppletRow) -> AppletRow:
+        return replace(row, enabled=enabled, version=row.version + 1, updated_at=now_ms(), deleted_at=None)
+
+    return _change(database, owner_id, applet_id, change, None, checks, find=_get_deleted)
+
+
+def _get_deleted(database: Database, owner_id: str, applet_id: str) -> AppletRow:
+    row = store.find_applet(database, applet_id)
+    if row is None or row.owner_id != owner_id:
+        raise NotFound("There is no such applet.")
+    if row.deleted_at is None:
+        raise Stale("The applet is not deleted.")
+    if row.deleted_at + _RESTORABLE_MS < now_ms():
+        raise Stale(f"The applet was deleted more than {RESTORABLE_DAYS} days ago.")
+    return row
+
+
+def duplicate(database: Database, owner_id: str, applet_id: str) -> AppletRow:
+    """Store a copy of an applet under another name. It is off, so that nothing runs twice.
+
+    Raises
+    ------
+    NotFound
+        See `get`.
+    """
+    old = get(database, owner_id, applet_id)
+    applet = parse(old)
+    name = applet.name[: MAX_NAME - len(_COPY)].rstrip() + _COPY
+    definition = applet.model_copy(update={"name": name, "enabled": False}).model_dump_json()
+    now = now_ms()
+    # Its trigger is that of the other, and has a row already.
+    row = AppletRow(new_id(), owner_id, old.trigger_id, definition, False, 1, now, now, None)
+    script = Script()
+    store.insert_applet(script, row)
+    run_unit(lambda: insert_once(database, script), deadline=Deadline(_TIMEOUT_SECONDS), repeatable=True)
+    return row
+
+
 def turn_off(database: Database, row: AppletRow, also: Callable[[Script], None]) -> None:
     """Turn an applet off as it is in `row`, with what `also` adds to the same script. Raises as `update`."""
 
@@ -167,9 +235,10 @@ def _change(
     seen_version: int | None,
     checks: Checks | None,
     also: Callable[[Script], None] | None = None,
+    find: Callable[[Database, str, str], AppletRow] = get,
 ) -> AppletRow:
     def unit() -> AppletRow:
-        old = get(database, owner_id, applet_id)
+        old = find(database, owner_id, applet_id)
         if seen_version is not None and old.version != seen_version:
             raise Stale("The applet has changed since it was read.")
         new = change(old)
@@ -178,7 +247,8 @@ def _change(
             make_trigger(database, new, parse(new), checks)
             beginning = catch_up(database, new, checks, must_work=new.trigger_id != old.trigger_id)
         script = Script()
-        store.update_applet(script, new, seen_version=old.version)
+        write = store.update_applet if old.deleted_at is None else store.restore_applet
+        write(script, new, seen_version=old.version)
         if new.trigger_id != old.trigger_id:
             stop_listening(database, script, old)
         listen(database, script, new, beginning, checks)
@@ -193,15 +263,29 @@ def _change(
 
 
 def _validate(database: Database, owner_id: str, applet: Applet, *, known: TriggerRef | None = None) -> Applet:
-    return validate(
-        applet,
-        zone=find_zone(database, owner_id) or DEFAULT_ZONE,
-        connections=services_by_connection(database, owner_id, applet),
-        known=known,
-    )
+    connections = services_by_connection(database, owner_id, connections_of(applet))
+    if applet.enabled and known is not None and wrong_connection(known, connections):
+        # Imported without its connection, or restored when that was gone: nothing to be turned on.
+        known = None
+    return validate(applet, zone=find_zone(database, owner_id) or DEFAULT_ZONE, connections=connections, known=known)
 
 
-def _identity(owner_id: str, reference: TriggerRef) -> str:
+def new_id() -> str:
+    """Return the id of a new applet."""
+    return secrets.token_hex(_ID_BYTES)
+
+
+def insert_once(database: Database, script: Script) -> None:
+    """Run a script that inserts an applet whose id is random, unless that was done by a try with an unknown outcome."""
+    try:
+        database.execute(script.sql)
+    except Duplicate as error:
+        if error.columns != ("applet_id",):
+            raise
+
+
+def identity_of(owner_id: str, reference: TriggerRef) -> str:
+    """Return the id of the owner's trigger that a reference names."""
     return trigger_id(owner_id, reference.service, reference.trigger, reference.fields, reference.connection)
 
 

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine import watching
+from whenthen.engine.check_results import Results
 from whenthen.engine.found import NewEvent, new_event, storable_note
 from whenthen.engine.identity import event_id
 from whenthen.engine.intervals import LONGEST_WISH_MS, after_failure, after_success
@@ -94,13 +95,18 @@ class Checker:
         seen = {identity: event.occurred_at for identity, event in _events(trigger, found).items()}
         position = next_position(None, found.position, list(seen))
         return Beginning(
-            seen, position.to_json(), _next_check_at(trigger, found, now), now, 0, storable_note(found.note)
+            seen,
+            position.to_json(),
+            _next_check_at(trigger, found, now),
+            now,
+            0,
+            Results().followed_by(storable_note(found.note), now, 0).to_text(),
         )
 
     def begin_later(self, trigger: TriggerRow, error: CheckFailed, now: int) -> Beginning:
         """Return where checks begin when the first one has failed: the next one is the first."""
         at = after_failure(now, interval_minutes(trigger), 1, retry_at=error.retry_at)
-        return Beginning({}, "", at, now, 1, storable_note(str(error)))
+        return Beginning({}, "", at, now, 1, Results().followed_by(storable_note(str(error)), now, None).to_text())
 
     @timing(Metric.CHECK_DURATION)
     def check(self, claimed: Claimed, now: int, deadline: Deadline) -> CheckReport:
@@ -192,7 +198,7 @@ class Checker:
                 now=now,
                 next_check_at=_next_check_at(claimed.trigger, found, now) if again_at is None else again_at,
                 failures=0,
-                result=storable_note(found.note),
+                result=_result(claimed.row, found.note, now, len(events)),
             )
 
         for execution_ids in reservation.store(events, finish):
@@ -203,14 +209,14 @@ class Checker:
         row = claimed.row
         count(Metric.CHECK_FAILED)
         logger.info("the check of %s failed: %s", row.check_id, error)
-        words = storable_note(str(error))
+        result = _result(row, str(error), now, None)
         failures = row.failures + 1
         at = after_failure(now, interval_minutes(claimed.trigger), failures, retry_at=error.retry_at)
 
         def finish(script: Script) -> None:
             if error.retry_at is not None and error.host:
                 hold_host(script, error.host, min(error.retry_at, now + LONGEST_WISH_MS))
-            record(script, row.check_id, claim=row.claim, now=now, next_check_at=at, failures=failures, result=words)
+            record(script, row.check_id, claim=row.claim, now=now, next_check_at=at, failures=failures, result=result)
 
         for _ in reservation.store([], finish):
             pass
@@ -222,6 +228,10 @@ def _events(trigger: TriggerRow, found: Found) -> dict[str, NewEvent]:
         identity = event_id(trigger.trigger_id, item.unique)
         events.setdefault(identity, new_event(identity, item))
     return events
+
+
+def _result(row: CheckRow, words: str, now: int, found: int | None) -> str:
+    return Results.read(row.result).followed_by(storable_note(words), now, found).to_text()
 
 
 def _next_check_at(trigger: TriggerRow, found: Found, now: int) -> int:

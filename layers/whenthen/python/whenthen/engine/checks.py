@@ -11,7 +11,7 @@ from whenthen.engine.orders import LEASE_MS, Order, new_claim, send_orders
 from whenthen.errors import WhenthenError
 from whenthen.metrics import Metric
 from whenthen.queues import Queue
-from whenthen.services.checking import CheckFailed
+from whenthen.services.checking import CheckFailed, Found
 from whenthen.store.checks import (
     MAX_CLAIMS,
     CheckRow,
@@ -119,6 +119,10 @@ class Checks:
     def begin_later(self, trigger: TriggerRow, error: CheckFailed) -> Beginning:
         """Return where checks begin when `begin` has failed."""
         return self._checker.begin_later(trigger, error, now_ms())
+
+    def look(self, trigger: TriggerRow, now: int, deadline: Deadline) -> Found:
+        """Return what a trigger's source shows, as to a first check. Nothing is stored. Raises as `Sources.ask`."""
+        return self._checker.sources.ask(trigger, None, now, deadline)
 
     def host(self, trigger: TriggerRow) -> str:
         """Return the host that the trigger's checks ask, empty when they ask none."""

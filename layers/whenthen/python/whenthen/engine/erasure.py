@@ -26,6 +26,7 @@ from whenthen.store.log import list_months
 from whenthen.store.phones import blank_phones
 from whenthen.store.slots import list_slots
 from whenthen.store.stats import delete_stats
+from whenthen.store.test_calls import delete_awaited
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ _NOTHING = Applet(
 
 
 def request_erasure(database: Database, owner_id: str) -> None:
-    """Revoke the owner's keys, delete their applets and connections, and ask for the rest to be erased.
+    """Keep the owner's users out, revoke the keys, delete applets and connections, and ask for the rest to be erased.
 
     Raises
     ------
@@ -50,6 +51,7 @@ def request_erasure(database: Database, owner_id: str) -> None:
     if owner_id not in list_users(database):
         raise NotFound(f"There is no owner {owner_id}.")
     owners.request_erasure(database, owner_id)
+    owners.forget_users(database, owner_id)
     for key in list_keys(database, owner_id):
         keys.revoke(database, owner_id, key.key_hash)
     for row in list_applets(database, owner_id):
@@ -78,6 +80,7 @@ def erase_owners(history: History) -> list[str]:
         sheets.empty_sheets(history.hot, owner_id)
         blank_phones(history.hot, owner_id)
         erase_digests(history.hot, owner_id)
+        delete_awaited(history.hot, owner_id)
         # Nothing of them runs any more: they must not wait for a delay of months.
         for execution in list_waiting(history.hot, owner_id):
             bring_forward(history.hot, execution, now_ms())

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from whenthen.clock import Deadline, now_ms
-from whenthen.engine.activity import Item, of_log, of_row
 from whenthen.engine.attempts import bounded
 from whenthen.engine.identity import parse_execution_id
+from whenthen.engine.items import Item, of_log, of_row
 from whenthen.engine.runs import STOPPED, fingerprint
 from whenthen.engine.wakeups import WAKE_GRACE_MS, send_wakeups
 from whenthen.errors import FieldError, NotFound, Stale

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine import watching
 from whenthen.engine.arrivals import MAX_INGREDIENTS_BYTES, Arrival
+from whenthen.engine.arrived import note_arrival
 from whenthen.engine.identity import event_id, execution_id
 from whenthen.engine.listeners import Listeners
 from whenthen.engine.wakeups import WAKE_GRACE_MS, send_wakeups
@@ -29,8 +30,8 @@ logger = logging.getLogger(__name__)
 class Reservation:
     """What became of an arrival.
 
-    `event_id` is None when no applet listens: then nothing is stored. `duplicate` says that the event had
-    arrived before, and `execution_ids` are those of its first arrival.
+    `event_id` is None when no applet listens: then nothing is stored, unless somebody waits for a test call.
+    `duplicate` says that the event had arrived before, and `execution_ids` are those of its first arrival.
     """
 
     event_id: str | None
@@ -106,6 +107,7 @@ class Intake:
     def _reserve(self, arrival: Arrival, ingredients: str, deadline: Deadline) -> Reservation:
         listening = self._listeners.find(arrival, deadline)
         if listening.trigger is None or not listening.trigger.listeners:
+            note_arrival(self._database, listening.trigger_id, arrival, deadline)
             return Reservation(None, (), duplicate=False)
         now = now_ms()
         slot = slot_at(now)

@@ -28,10 +28,11 @@ class Listening:
     """What an arrival leads to.
 
     `delivery_id_header` is the header that its key names, in lower case; empty when there is none. `trigger` is None
-    when no applet has ever listened.
+    when no applet has ever listened to the trigger with that id.
     """
 
     delivery_id_header: str
+    trigger_id: str
     trigger: TriggerRow | None
 
 
@@ -76,7 +77,7 @@ class Listeners:
         owner_id = self._valid_sender(arrival, deadline).owner_id
         identity = trigger_id(owner_id, arrival.service, arrival.trigger, arrival.fields, arrival.connection or None)
         trigger = find_trigger(self._database, identity, timeout_seconds=deadline.left())
-        listening = Listening(self._valid_sender(arrival, deadline).delivery_id_header, trigger)
+        listening = Listening(self._valid_sender(arrival, deadline).delivery_id_header, identity, trigger)
         if listening.trigger is not None and listening.trigger.listeners:
             self._found[name] = listening
             if len(self._found) > _REMEMBERED:

@@ -28,18 +28,23 @@ _SEEN_IN_SCRIPT = 1000
 
 def make_trigger(database: Database, row: AppletRow, applet: Applet, checks: Checks | None) -> None:
     """Make sure that the applet's trigger has a row. One without listeners does no harm."""
+    script = Script()
+    add_trigger(script, row, applet, checks)
+    run_unit(lambda: database.execute(script.sql), deadline=Deadline(_TIMEOUT_SECONDS), repeatable=True)
+
+
+def add_trigger(script: Script, row: AppletRow, applet: Applet, checks: Checks | None) -> None:
+    """Add to `script` that the applet's trigger has a row; may be done again."""
     reference = applet.trigger
     fields = canonical_json(reference.fields)
     trigger = TriggerRow(
         row.trigger_id, row.owner_id, reference.service, reference.trigger, fields, (), 0, reference.connection
     )
-    script = Script()
     insert_trigger(script, trigger)
     definition = find_trigger(reference.service, reference.trigger)
     if definition is not None and definition.check is not None:
         host = checks.host(trigger) if checks is not None else ""
         check_store.insert_check(script, row.trigger_id, offline=definition.offline, host=host)
-    run_unit(lambda: database.execute(script.sql), deadline=Deadline(_TIMEOUT_SECONDS), repeatable=True)
 
 
 def catch_up(database: Database, row: AppletRow, checks: Checks | None, *, must_work: bool) -> Beginning | None:

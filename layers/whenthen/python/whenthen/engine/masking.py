@@ -2,12 +2,13 @@
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, quote_plus
 
 from whenthen.services.connecting import secret_names
 from whenthen.services.contract import Fields
+from whenthen.services.registry import find_trigger
 
 MASK = "•••"
 
@@ -16,6 +17,19 @@ _CUT = "…"
 
 _SHORTEST = 6
 """Shorter ones are not looked for: they would mask every other word, and protect nothing."""
+
+
+def without_secrets(definition: dict[str, Any]) -> dict[str, Any]:
+    """Return an applet's JSON with the secrets in its trigger's own fields masked; others are not in an applet."""
+    trigger = definition["trigger"]
+    fields = {**trigger["fields"], **dict.fromkeys(filter(trigger["fields"].get, secret_fields(trigger)), MASK)}
+    return {**definition, "trigger": {**trigger, "fields": fields}}
+
+
+def secret_fields(trigger: Mapping[str, Any]) -> frozenset[str]:
+    """Return which fields of a trigger, given as JSON, are secret."""
+    found = find_trigger(str(trigger.get("service")), str(trigger.get("trigger")))
+    return secret_names(found.fields) if found is not None else frozenset()
 
 
 def secrets_of(fields: Fields | None) -> tuple[str, ...]:

@@ -158,7 +158,7 @@ def _without_secrets(found: Found, account: Fields) -> Found:
     """Mask what a source repeats of a connection's secrets: ingredients go everywhere."""
     secrets = secrets_of(account)
     items = tuple(replace(item, ingredients=masked(dict(item.ingredients), secrets)) for item in found.items)
-    return replace(found, items=items, note=masked(found.note, secrets))
+    return replace(found, items=items, note=masked(found.note, secrets), title=masked(found.title, secrets))
 
 
 def _fields(trigger: TriggerRow, model: type[Fields]) -> Fields:

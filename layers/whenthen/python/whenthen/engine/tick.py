@@ -24,6 +24,7 @@ from whenthen.store.errors import InvalidText, LogFull, ScriptTooLong, StoreErro
 from whenthen.store.history import History
 from whenthen.store.inbox import trim
 from whenthen.store.slots import SLOT_MINUTES, open_slot, slot_at
+from whenthen.store.test_calls import delete_over
 
 logger = logging.getLogger(__name__)
 
@@ -116,6 +117,7 @@ def tick(
         finish_erasing(history)
         if is_rare(past):
             expire_payloads(history, past)
+            delete_over(database, past)
             erase_owners(history)
             if history.is_apart:
                 drop_copies(history.log)

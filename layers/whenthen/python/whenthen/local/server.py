@@ -8,8 +8,6 @@ from contextlib import closing, suppress
 
 import click
 import uvicorn
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 
 from whenthen.errors import NotConfigured
 from whenthen.local.loops import Loops
@@ -20,7 +18,7 @@ from whenthen.settings import Settings
 from whenthen.store.database import Database
 from whenthen.store.meta import prove_single_flight
 from whenthen.store.migrations import migrate, schema_version
-from whenthen.web import api, hooks
+from whenthen.web import hooks, site
 from whenthen.wiring import Runtime, open_database, open_history
 
 _SHUTDOWN_SECONDS = 10
@@ -78,10 +76,7 @@ def _serve(settings: Settings, database: Database, listener: socket.socket) -> N
     url = f"http://{settings.host}:{listener.getsockname()[1]}"
     path = settings.home / "credentials.json"
     credentials, made = make_credentials(database, path, url)
-    app = Starlette(
-        routes=hooks.routes(runtime) + api.routes(runtime),
-        exception_handlers={HTTPException: api.http_problem},
-    )
+    app = site.make_app(runtime, *hooks.routes(runtime))
     # A webhook's path holds its key, so requests are not logged.
     config = uvicorn.Config(
         app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=_SHUTDOWN_SECONDS
@@ -113,6 +108,9 @@ def _banner(settings: Settings, credentials: Credentials, path: str, *, made: bo
     return f"""
 whenthen runs at {credentials.url}, on {engine}.
 {shown}: they are in {path}.
+
+Open it in a browser:
+  {credentials.url}/
 
 Fire the demo applet:
   curl "{credentials.url}/trigger/{DEMO_EVENT}/with/key/{webhook_key}?value1=World"

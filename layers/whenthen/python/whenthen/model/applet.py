@@ -4,6 +4,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+MAX_NAME = 200
+"""The most characters of a name."""
+
 MAX_ACTIONS = 10
 MAX_QUERIES = 5
 MAX_COOL_DOWN_MINUTES = 7 * 24 * 60
@@ -20,7 +23,7 @@ def _storable(text: str) -> str:
 
 
 type Name = Annotated[
-    str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True), AfterValidator(_storable)
+    str, StringConstraints(min_length=1, max_length=MAX_NAME, strip_whitespace=True), AfterValidator(_storable)
 ]
 
 type ConnectionId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
@@ -106,4 +109,9 @@ class Applet(Part):
 
 def query_name(applet: Applet, index: int) -> str:
     """Return the name of the ingredient that the rows of a query become."""
-    return applet.queries[index].name or f"query{index + 1}"
+    return applet.queries[index].name or default_query_name(index)
+
+
+def default_query_name(index: int) -> str:
+    """Return the name that a query has without one of its own."""
+    return f"query{index + 1}"

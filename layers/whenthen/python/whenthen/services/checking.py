@@ -71,6 +71,8 @@ class Found:
         The publisher's wish: no check before, epoch milliseconds; None without one.
     note:
         Words for the owner about the source, for example that it is not well-formed.
+    title:
+        What the source calls itself, for the owner who looks at it; empty when that is not known.
     """
 
     items: tuple[Item, ...]
@@ -78,6 +80,7 @@ class Found:
     next_check_at: int | None = None
     not_before: int | None = None
     note: str = ""
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,11 @@ def _zones() -> frozenset[str]:
     return frozenset(available_timezones() - {"localtime", "posixrules", "Factory"})
 
 
+def list_zones() -> list[str]:
+    """Return the names of all time zones."""
+    return sorted(_zones())
+
+
 def check_zone(name: str) -> str:
     """Return the name of an IANA time zone.
 

@@ -1,6 +1,7 @@
 """Applets as stored: the owner's definition and what the engine needs beside it."""
 
-from collections.abc import Collection
+import json
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,6 +54,27 @@ def insert_applet(script: Script, row: AppletRow) -> None:
         definition=row.definition,
         enabled=row.enabled,
         now=row.created_at,
+    )
+
+
+def insert_applets(script: Script, owner_id: str, rows: Sequence[AppletRow]) -> None:
+    """Add the owner's new applets to `script`. They are off, whatever the rows say."""
+    values = [[row.applet_id, row.trigger_id, row.definition, row.created_at] for row in rows]
+    script.add(
+        _S["insert_applets"],
+        owner_id=owner_id,
+        applets=json.dumps(values, ensure_ascii=False, separators=(",", ":")),
+    )
+
+
+def restore_applet(script: Script, row: AppletRow, *, seen_version: int) -> None:
+    """Add to `script` that the deleted applet becomes `row`, or refuse it when it is not as it was at that version."""
+    script.add(
+        _S["restore_applet"],
+        applet_id=row.applet_id,
+        version=seen_version,
+        enabled=row.enabled,
+        now=row.updated_at,
     )
 
 

@@ -100,6 +100,11 @@ def _read(database: Database, script: Script, check_ids: Collection[str], timeou
     return {row["check_id"]: CheckRow(**row) for row in rows}
 
 
+def list_troubled(database: Database, late_since: int) -> list[CheckRow]:
+    """Return the rows of all triggers that somebody listens to and that were due by `late_since`, or are failing."""
+    return [CheckRow(**row) for row in database.execute(Script().add(_S["list_troubled"], late_since=late_since).sql)]
+
+
 def read_positions(database: Database, check_ids: Collection[str]) -> dict[str, str]:
     """Return the positions of at most 100 triggers, JSON text, by id; empty before the first check."""
     selects = [Script().add(_S["read_position"], check_id=check_id) for check_id in check_ids]

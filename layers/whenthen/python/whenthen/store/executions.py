@@ -223,52 +223,6 @@ def list_due(database: Database, place: str, now: int) -> list[ExecutionRow]:
     return [from_row(row, place) for row in database.execute(Script().add(_S["list_due"], place=place, now=now).sql)]
 
 
-def list_activity(
-    database: Database, place: str, owner_id: str, *, applet_id: str, state: str, before: tuple[int, str]
-) -> list[ExecutionRow]:
-    """Return up to 200 of the owner's executions in one slot, newest first.
-
-    Parameters
-    ----------
-    applet_id, state:
-        Only these; empty for all.
-    before:
-        Time (epoch milliseconds) and id that all returned rows come after in the order.
-    """
-    script = Script().add(
-        _S["list_activity"],
-        place=place,
-        owner_id=owner_id,
-        applet_id=applet_id,
-        state=state,
-        before_at=before[0],
-        before_id=before[1],
-    )
-    return [from_row(row, place) for row in database.execute(script.sql)]
-
-
-def list_moved(
-    database: Database, place: str, owner_id: str, *, applet_id: str, before: tuple[str, int, str]
-) -> list[ExecutionRow]:
-    """Return up to 200 of the owner's executions in `WAITING` or a batch: newest slot first, then as `list_activity`.
-
-    Parameters
-    ----------
-    before:
-        Slot, time (epoch milliseconds) and id that all returned rows come after in the order.
-    """
-    script = Script().add(
-        _S["list_moved"],
-        place=place,
-        owner_id=owner_id,
-        applet_id=applet_id,
-        before_slot=before[0],
-        before_at=before[1],
-        before_id=before[2],
-    )
-    return [from_row(row, place) for row in database.execute(script.sql)]
-
-
 def put_back(
     script: Script,
     *,

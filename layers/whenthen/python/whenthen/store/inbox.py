@@ -12,6 +12,9 @@ _S = load("inbox")
 KEPT_MESSAGES = 1000
 """How many messages an owner keeps at least; older ones go when the table is trimmed."""
 
+MAX_READ = 200
+"""How many messages are read at once; the LIMIT of the statement."""
+
 _TRIM_AT = 2 * KEPT_MESSAGES
 
 

@@ -102,7 +102,14 @@ def add_user(database: Database, user_id: str, name: str) -> None:
     Duplicate
         There is one with this id.
     """
-    database.execute(Script().add(_S["insert_user"], user_id=user_id, user_name=name, created_at=now_ms()).sql)
+    script = Script()
+    insert_owner(script, user_id, name)
+    database.execute(script.sql)
+
+
+def insert_owner(script: Script, user_id: str, name: str) -> None:
+    """Add an owner to `script`, who is refused as `add_user` says."""
+    script.add(_S["insert_user"], user_id=user_id, user_name=name, created_at=now_ms())
 
 
 def list_users(database: Database) -> list[str]:

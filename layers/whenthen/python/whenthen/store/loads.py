@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from whenthen.store.database import Database, Rows
 from whenthen.store.errors import GuardFailed
 from whenthen.store.history import History
-from whenthen.store.progress import FACTS_SEPARATOR
+from whenthen.store.progress import FACTS_SEPARATOR, NO_FACTS
 from whenthen.store.slots import SlotRow
 from whenthen.store.statements import Script, load
 from whenthen.store.stats import STATES, Numbers, add_stats, create_stats
@@ -28,7 +28,7 @@ PART_BYTES = 16 * 1024 * 1024
 type Rollups = dict[tuple[str, ...], Numbers]
 """By owner, kind, subject, day and hour (empty for a whole day)."""
 
-_FACTS = {"separator": FACTS_SEPARATOR, "no_facts": FACTS_SEPARATOR.join(("0", "0", "0", "0", "", "", "", ""))}
+_FACTS = {"separator": FACTS_SEPARATOR, "no_facts": NO_FACTS}
 _TIMEOUT_SECONDS = 60.0
 
 

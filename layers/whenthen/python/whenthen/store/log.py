@@ -44,12 +44,17 @@ class LogRow:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which executions to show; empty for all. `text` is looked for in reasons and notes, in whatever case."""
+    """Which executions to show; empty for all. `text` is looked for in reasons and notes, in whatever case.
+
+    `first_slot` and `last_slot` bound them, both or none.
+    """
 
     applet_id: str = ""
     state: str = ""
     service: str = ""
     text: str = ""
+    first_slot: str = ""
+    last_slot: str = ""
 
 
 def list_months(log: Database) -> list[str]:

@@ -27,6 +27,11 @@ def list_erasures(database: Database) -> list[str]:
     return [row["erased_owner_id"] for row in rows if row["erased_at"] is None]
 
 
+def list_erased(database: Database) -> set[str]:
+    """Return the owners whose data is erased, or is to be."""
+    return {row["erased_owner_id"] for row in database.execute(Script().add(_S["list_erasures"]).sql)}
+
+
 def finish_erasure(database: Database, owner_id: str) -> None:
     """Write down that the owner's data is erased."""
     database.execute(Script().add(_S["finish_erasure"], owner_id=owner_id, now=now_ms()).sql)
@@ -53,6 +58,7 @@ def blank_settings(database: Database, owner_id: str, definition: str) -> None:
     if messages:
         count_deleted(script, "inbox", messages)
     database.execute(script.add(_S["delete_inbox"], owner_id=owner_id).sql)
+    forget_users(database, owner_id)
     forget_connections(database, owner_id)
     for listing, blanking, key, values in (
         (_S["list_owned_keys"], (_S["blank_key"],), "key_hash", {}),
@@ -66,6 +72,11 @@ def forget_connections(database: Database, owner_id: str) -> None:
     """Delete the owner's connections with their secrets, whoever uses them. May be done again."""
     blanking = (_S["blank_connection"],)
     _blank(database, owner_id, _S["list_owned_connections"], blanking, "connection_id", {"now": now_ms()})
+
+
+def forget_users(database: Database, owner_id: str) -> None:
+    """Empty the users of the console who see the owner's data: none of them signs in any more. May be done again."""
+    _blank(database, owner_id, _S["list_owned_users"], (_S["blank_console_user"],), "user_key", {})
 
 
 def _blank(

@@ -14,5 +14,12 @@ def find_zone(database: Database, owner_id: str) -> str | None:
 
 def set_zone(database: Database, owner_id: str, zone: str) -> None:
     """Store the owner's time zone, an IANA name."""
-    script = Script().add(_S["insert_profile"], owner_id=owner_id, zone=zone)
-    database.execute(script.add(_S["set_zone"], owner_id=owner_id, zone=zone).sql)
+    script = Script()
+    put_zone(script, owner_id, zone)
+    database.execute(script.sql)
+
+
+def put_zone(script: Script, owner_id: str, zone: str) -> None:
+    """Add the owner's time zone, an IANA name, to `script`."""
+    script.add(_S["insert_profile"], owner_id=owner_id, zone=zone)
+    script.add(_S["set_zone"], owner_id=owner_id, zone=zone)

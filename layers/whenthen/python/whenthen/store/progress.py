@@ -1,11 +1,15 @@
 """How far an execution has come: what its row keeps as JSON because no statement compares it."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 FACTS_SEPARATOR = "\x1f"
 """Stands between the facts of a final execution. No reason holds it."""
+
+NO_FACTS = FACTS_SEPARATOR.join(("0", "0", "0", "0", "", "", "", ""))
+"""The facts of one that has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +81,12 @@ class Progress:
     @property
     def duration(self) -> int:
         """How long the last run took, from its first try to the end of its last one, milliseconds."""
-        begins = 0
-        for index in range(1, len(self.attempts)):
-            before, attempt = self.attempts[index - 1], self.attempts[index]
-            if attempt.get("number") == 1 and _place(attempt) <= _place(before):
-                begins = index
-        if not self.attempts or "started_at" not in self.attempts[begins]:
+        if not self.attempts:
             return 0
-        return max(int(self.attempts[-1]["finished_at"]) - int(self.attempts[begins]["started_at"]), 0)
+        run = runs_of(self.attempts)[-1]
+        if "started_at" not in run[0]:
+            return 0
+        return max(int(run[-1]["finished_at"]) - int(run[0]["started_at"]), 0)
 
     def to_json(self) -> str:
         """Return the progress as the store keeps it.
@@ -122,6 +124,16 @@ class Progress:
         # Rows of a version that kept no `passed`: who has begun has passed.
         values.setdefault("passed", bool(values.get("actions")))
         return cls(**values)
+
+
+def runs_of(attempts: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Return the attempts of each run, in order: one begins with a first try of what had its turn before."""
+    runs: list[list[dict[str, Any]]] = []
+    for attempt in attempts:
+        if not runs or (attempt.get("number") == 1 and _place(attempt) <= _place(runs[-1][-1])):
+            runs.append([])
+        runs[-1].append(attempt)
+    return runs
 
 
 def _place(attempt: dict[str, Any]) -> tuple[bool, int]:

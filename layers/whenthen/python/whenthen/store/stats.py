@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timedelta
 from typing import Any
 
-from whenthen.store.database import Database
+from whenthen.store.database import Database, Rows
+from whenthen.store.errors import MissingTable
 from whenthen.store.statements import Script, load
 
 _S = load("stats")
@@ -30,9 +32,13 @@ class Numbers:
     duration: int = 0
     longest: int = 0
 
+    def count(self, state: str, runs: int) -> None:
+        """Add `runs` executions that have ended in `state`, without attempts and durations."""
+        setattr(self, state, getattr(self, state) + runs)
+
     def add(self, group: Mapping[str, Any]) -> None:
         """Add `runs` executions that have ended in one `state`."""
-        setattr(self, group["state"], getattr(self, group["state"]) + group["runs"])
+        self.count(group["state"], group["runs"])
         self.attempts += group["attempts"]
         self.duration += group["duration"]
         self.longest = max(self.longest, group["longest"])
@@ -48,8 +54,18 @@ class Numbers:
         """All of them."""
         return self.succeeded + self.failed + self.skipped + self.unknown
 
+    @property
+    def tried(self) -> int:
+        """Those that were not skipped: it was chosen not to run the others."""
+        return self.succeeded + self.failed + self.unknown
 
-_NUMBERS = tuple(field.name for field in fields(Numbers))
+    @property
+    def success_rate(self) -> float | None:
+        """Which part of those that were tried has succeeded, 0 to 1; None when none was tried."""
+        return self.succeeded / self.tried if self.tried else None
+
+
+_NUMBERS = tuple(item.name for item in fields(Numbers))
 _ZEROS = [0] * len(_NUMBERS)
 
 
@@ -107,6 +123,52 @@ def list_stats(database: Database, month: str, owner_id: str, from_day: str, to_
         )
         for row in database.execute(script.sql)
     ]
+
+
+@dataclass(slots=True)
+class Sums:
+    """What has ended in some days, UTC: by applet, with the last day on which it ran, and by service and hour.
+
+    Days are ``yyyymmdd``, hours ``yyyymmddhh``. The numbers have neither attempts nor durations.
+    """
+
+    applets: dict[str, Numbers] = field(default_factory=dict)
+    last_days: dict[str, str] = field(default_factory=dict)
+    services: dict[str, dict[str, Numbers]] = field(default_factory=dict)
+
+
+def sum_stats(database: Database, owner_id: str, from_day: str, to_day: str, *, applets_from: str = "") -> Sums:
+    """Return the sums of an owner's rollups from one day to another, both included, in one statement.
+
+    Parameters
+    ----------
+    applets_from:
+        The first day of the applets' numbers; empty for that of the others.
+    """
+    first, last = (datetime.strptime(day, "%Y%m%d").date() for day in (from_day, to_day))
+    months = sorted({f"{first + timedelta(days=n):%Y%m}" for n in range((last - first).days + 1)})
+    sums = Sums()
+    days = {"from_day": from_day, "to_day": to_day, "applets_from": applets_from}
+    for row in _sum_months(database, months, owner_id, days):
+        numbers = Numbers(**{state: row[state] for state in STATES})
+        subject = row["subject"]
+        if row["kind"] == "applet":
+            sums.applets.setdefault(subject, Numbers()).add_all(numbers)
+            sums.last_days[subject] = max(row["last_day"], sums.last_days.get(subject, ""))
+        else:
+            sums.services.setdefault(subject, {})[f"{row['day']}{row['hour']:02}"] = numbers
+    return sums
+
+
+def _sum_months(database: Database, months: list[str], owner_id: str, days: Mapping[str, str]) -> Rows:
+    while months:
+        selects = [Script().add(_S["sum_stats"], month=month, owner_id=owner_id, **days) for month in months]
+        try:
+            return database.execute(Script().union(selects).sql)
+        except MissingTable as error:
+            # Nothing of that month is in the log.
+            months = [month for month in months if not error.table.endswith(month)]
+    return []
 
 
 def delete_stats(database: Database, month: str, owner_id: str) -> None:

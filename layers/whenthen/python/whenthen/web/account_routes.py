@@ -10,7 +10,8 @@ from whenthen.errors import FieldError
 from whenthen.model.applet import Name
 from whenthen.net.credentials import CREDENTIAL_HEADERS
 from whenthen.services.zones import DEFAULT_ZONE, check_zone
-from whenthen.store.keys import KeyKind, list_keys
+from whenthen.store.database import Database
+from whenthen.store.keys import Key, KeyKind, list_keys
 from whenthen.store.profiles import find_zone, set_zone
 from whenthen.store.retentions import DEFAULT_PAYLOAD_DAYS, MAX_PAYLOAD_DAYS, find_payload_days, set_payload_days
 from whenthen.web import views
@@ -58,12 +59,16 @@ def get_profile(runtime: Runtime, owner: str, _call: Call) -> Response:
 
 def change_profile(runtime: Runtime, owner: str, call: Call) -> Response:
     """The owner with other settings. Applets that are stored keep their time zone."""
-    profile = Profile.model_validate(call.json_object())
-    if "zone" in profile.model_fields_set:
-        set_zone(runtime.database, owner, profile.zone)
-    if "payload_days" in profile.model_fields_set:
-        set_payload_days(runtime.database, owner, profile.payload_days)
+    save_profile(runtime.database, owner, Profile.model_validate(call.json_object()))
     return get_profile(runtime, owner, call)
+
+
+def save_profile(database: Database, owner: str, profile: Profile) -> None:
+    """Store the settings that the profile names."""
+    if "zone" in profile.model_fields_set:
+        set_zone(database, owner, profile.zone)
+    if "payload_days" in profile.model_fields_set:
+        set_payload_days(database, owner, profile.payload_days)
 
 
 def list_all_keys(runtime: Runtime, owner: str, _call: Call) -> Response:
@@ -73,15 +78,23 @@ def list_all_keys(runtime: Runtime, owner: str, _call: Call) -> Response:
 
 def create_key(runtime: Runtime, owner: str, call: Call) -> Response:
     """A new key, shown this once."""
-    wanted = NewKey.model_validate(call.json_object())
+    row, key = make_key(runtime.database, owner, NewKey.model_validate(call.json_object()))
+    return JSONResponse({**views.key(row), "key": key}, 201)
+
+
+def make_key(database: Database, owner: str, wanted: NewKey) -> tuple[Key, str]:
+    """Store a new key and return it as stored and as it is.
+
+    Raises
+    ------
+    FieldError
+        Its header is one for another kind, or never kept.
+    """
     if wanted.delivery_id_header and wanted.kind != "webhook":
         raise FieldError("delivery_id_header", "is for webhook keys")
     if (wanted.delivery_id_header or "").lower() in CREDENTIAL_HEADERS:
         raise FieldError("delivery_id_header", "holds a secret, which is never kept")
-    row, key = keys.create(
-        runtime.database, owner, wanted.kind, wanted.name, delivery_id_header=wanted.delivery_id_header
-    )
-    return JSONResponse({**views.key(row), "key": key}, 201)
+    return keys.create(database, owner, wanted.kind, wanted.name, delivery_id_header=wanted.delivery_id_header)
 
 
 def revoke_key(runtime: Runtime, owner: str, call: Call) -> Response:

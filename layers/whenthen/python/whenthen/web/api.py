@@ -1,24 +1,23 @@
-"""The management API (DESIGN.md 6): what the console function serves."""
+"""The management API (DESIGN.md 6)."""
 
 from collections.abc import Awaitable, Callable
 
-from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from whenthen.engine import activity, cursors, keys
+from whenthen.engine import inbox, keys
 from whenthen.services.registry import SERVICES
-from whenthen.store.inbox import list_messages
 from whenthen.web import account_routes as account
 from whenthen.web import applet_routes, button_links, table_routes, views
 from whenthen.web import connection_routes as connections
+from whenthen.web import draft_routes as drafts
 from whenthen.web import history_routes as history
+from whenthen.web import transfer_routes as transfers
 from whenthen.web.body import read_body
 from whenthen.web.call import Call, Work
-from whenthen.web.problems import Unauthenticated, from_error, mapped
+from whenthen.web.problems import Unauthenticated, mapped
 from whenthen.wiring import Runtime
 
 MAX_BODY_BYTES = 512 * 1024
@@ -31,15 +30,8 @@ def list_services(_runtime: Runtime, _owner: str, _call: Call) -> Response:
 
 def get_inbox(runtime: Runtime, owner: str, call: Call) -> Response:
     """A page of the owner's notifications."""
-    limit = call.limit()
-    before = call.query.get("before")
-    cursor = cursors.decode_cursor(before) if before else (cursors.LATEST, "")
-    rows = list_messages(runtime.database, owner, before=cursor)
-    page = rows[:limit]
-    # As many rows as the store reads at once may have more behind them.
-    more = len(rows) > limit or len(rows) == activity.MAX_PAGE
-    following = cursors.encode_cursor(page[-1].created_at, page[-1].message_id) if more else None
-    return JSONResponse({"items": [views.message(row) for row in page], "next": following})
+    rows, following = inbox.page(runtime.database, owner, before=call.query.get("before"), limit=call.limit())
+    return JSONResponse({"items": [views.message(row) for row in rows], "next": following})
 
 
 _ROUTES: tuple[tuple[str, str, Work], ...] = (
@@ -50,8 +42,15 @@ _ROUTES: tuple[tuple[str, str, Work], ...] = (
     ("PATCH", "/api/applets/{id}", applet_routes.change_applet),
     ("DELETE", "/api/applets/{id}", applet_routes.delete_applet),
     ("POST", "/api/applets/{id}/check", applet_routes.check_applet),
+    ("POST", "/api/applets/{id}/duplicate", applet_routes.duplicate_applet),
+    ("POST", "/api/applets/{id}/restore", applet_routes.restore_applet),
+    ("GET", "/api/export", transfers.export_all),
+    ("POST", "/api/import", transfers.import_all),
     ("POST", "/api/applets/{id}/link", button_links.create_link),
-    ("POST", "/api/applets/{id}/try", applet_routes.try_applet),
+    ("POST", "/api/applets/{id}/try", drafts.try_applet),
+    ("POST", "/api/try", drafts.try_draft),
+    ("POST", "/api/preview", drafts.look_at_trigger),
+    ("POST", "/api/test-calls", drafts.wait_for_call),
     ("GET", "/api/connections", connections.list_all_connections),
     ("POST", "/api/connections", connections.create_connection),
     ("GET", "/api/connections/{id}", connections.get_connection),
@@ -104,13 +103,3 @@ def routes(runtime: Runtime) -> list[Route]:
         works.setdefault(path, {})[method] = work
     found = [Route(path, _endpoint(runtime, methods), methods=list(methods)) for path, methods in works.items()]
     return [*found, connections.callback_route(runtime)]
-
-
-def make_app(runtime: Runtime) -> Starlette:
-    """Return the ASGI app of the management API."""
-    return Starlette(routes=routes(runtime), exception_handlers={HTTPException: http_problem})
-
-
-async def http_problem(_request: Request, error: Exception) -> Response:
-    """Return what the router refuses (no such path, wrong method) as a problem."""
-    return from_error(error)

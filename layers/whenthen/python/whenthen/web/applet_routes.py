@@ -1,21 +1,16 @@
 """Applets in the management API."""
 
-import json
 from collections.abc import Sequence
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse, Response
 
 from whenthen.clock import Deadline
-from whenthen.engine import applets, trying
+from whenthen.engine import applets
 from whenthen.errors import FieldError, Stale
 from whenthen.model.applet import Applet
-from whenthen.model.values import compact_json
-from whenthen.services.zones import DEFAULT_ZONE
 from whenthen.store.applets import AppletRow, list_applets
 from whenthen.store.checks import CheckRow, read_checks
-from whenthen.store.profiles import find_zone
 from whenthen.store.statements import MAX_SELECTS
 from whenthen.web import views
 from whenthen.web.call import Call
@@ -69,6 +64,26 @@ def delete_applet(runtime: Runtime, owner: str, call: Call) -> Response:
     return Response(status_code=204)
 
 
+class Restoring(BaseModel):
+    """The body of POST /api/applets/{id}/restore; it may be left out."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    enabled: bool = Field(False, strict=True, description="Whether the applet is on from now on.")
+
+
+def restore_applet(runtime: Runtime, owner: str, call: Call) -> Response:
+    """An applet that was deleted in the last days, as it was, off unless the body says otherwise."""
+    wanted = Restoring.model_validate(call.json_object() if call.has_body else {})
+    row = applets.restore(runtime.database, owner, call.path["id"], enabled=wanted.enabled, checks=runtime.checks)
+    return _applet(runtime, row)
+
+
+def duplicate_applet(runtime: Runtime, owner: str, call: Call) -> Response:
+    """A copy of an applet, off."""
+    return _applet(runtime, applets.duplicate(runtime.database, owner, call.path["id"]), status=201)
+
+
 def check_applet(runtime: Runtime, owner: str, call: Call) -> Response:
     """Checks an applet's trigger now, for all applets that share it."""
     row = applets.get(runtime.database, owner, call.path["id"])
@@ -81,28 +96,6 @@ def check_applet(runtime: Runtime, owner: str, call: Call) -> Response:
         raise Stale("The applet is off: nothing is checked for it.")
     check = _checks(runtime, [row])[row.trigger_id]
     return JSONResponse({"fired": report.fired, "failure": report.failure, "check": views.check(check)})
-
-
-class Try(BaseModel):
-    """The body of POST /api/applets/{id}/try; it may be left out."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    ingredients: dict[str, Any] = Field({}, description="By name; the others have the samples of the trigger.")
-
-    @field_validator("ingredients", mode="before")
-    @classmethod
-    def _as_of_an_event(cls, given: object) -> object:
-        # JSON as Python reads it has numbers that are none, and halves of characters.
-        return json.loads(compact_json(given))
-
-
-def try_applet(runtime: Runtime, owner: str, call: Call) -> Response:
-    """What an applet would do with some ingredients. Nothing is sent."""
-    applet = applets.parse(applets.get(runtime.database, owner, call.path["id"]))
-    wanted = Try.model_validate(call.json_object() if call.has_body else {})
-    zone = find_zone(runtime.database, owner) or DEFAULT_ZONE
-    return JSONResponse(views.trial(trying.try_applet(runtime.accounts, owner, applet, wanted.ingredients, zone)))
 
 
 def _applet(runtime: Runtime, row: AppletRow, status: int = 200) -> Response:

@@ -32,7 +32,29 @@ class NewLink(BaseModel):
 def create_link(runtime: Runtime, owner: str, call: Call) -> Response:
     """A link to the page with the applet's button."""
     wanted = NewLink.model_validate(call.json_object())
-    trigger = applets.parse(applets.get(runtime.database, owner, call.path["id"])).trigger
+    base = (runtime.settings.public_url or call.base_url).rstrip("/")
+    url, expires = make_link(runtime, owner, call.path["id"], wanted.days, base)
+    return JSONResponse({"url": url, "expires_at": isoformat(expires * 1000) if expires else None}, 201)
+
+
+def make_link(runtime: Runtime, owner: str, applet_id: str, days: int | None, base_url: str) -> tuple[str, int]:
+    """Return the URL of a button, and until when it is good, epoch seconds or 0 for ever.
+
+    Parameters
+    ----------
+    days:
+        For how long it is to be good, or None for ever.
+    base_url:
+        Where whenthen is reached, without a slash at its end.
+
+    Raises
+    ------
+    FieldError
+        The applet has no button, or its connection can't be used.
+    NotFound
+        There is no such applet.
+    """
+    trigger = applets.parse(applets.get(runtime.database, owner, applet_id)).trigger
     if trigger.service != "button" or trigger.connection is None:
         raise FieldError("trigger", "is no button")
     try:
@@ -41,9 +63,6 @@ def create_link(runtime: Runtime, owner: str, call: Call) -> Response:
         raise FieldError("trigger.connection", str(error)) from error
     fields = account.fields
     assert isinstance(fields, ButtonFields)  # noqa: S101 - what the service's connections have
-    expires = int(time.time()) + wanted.days * _DAY_SECONDS if wanted.days else 0
+    expires = int(time.time()) + days * _DAY_SECONDS if days else 0
     link = Link(trigger.connection, expires, str(trigger.fields["label"]))
-    base = (runtime.settings.public_url or call.base_url).rstrip("/")
-    return JSONResponse(
-        {"url": base + link.path(fields.signing_key), "expires_at": isoformat(expires * 1000) if expires else None}, 201
-    )
+    return base_url + link.path(fields.signing_key), expires

@@ -17,6 +17,8 @@ from whenthen.wiring import Runtime
 
 CALLBACK_PATH = "/oauth/callback"
 
+_ALL = '<p><a href="/connections">To the connections</a></p>'
+
 
 def list_all_connections(runtime: Runtime, owner: str, call: Call) -> Response:
     """The owner's connections."""
@@ -74,12 +76,14 @@ def callback_route(runtime: Runtime) -> Route:
         try:
             row = await run_in_threadpool(runtime.authorizations.finish, dict(request.query_params))
         except NotAuthorized as error:
-            return page("Not connected", str(error), status=400)
+            return page("Not connected", str(error), form=_ALL, status=400)
         except WhenthenError as error:
             words = "It did not work this time. Start again in whenthen."
-            return page("Not connected", words, status=from_error(error).status_code)
+            return page("Not connected", words, form=_ALL, status=from_error(error).status_code)
         account = f" as {row.account_name}" if row.account_name else ""
-        return page("Connected", f"{row.connection_name} is connected{account}. You can close this page.")
+        back = f'<p><a href="/connections/{row.connection_id}">To the connection</a></p>'
+        words = f"{row.connection_name} is connected{account}. You can close this page."
+        return page("Connected", words, form=back)
 
     return Route(CALLBACK_PATH, callback, methods=["GET"])
 

@@ -1,16 +1,16 @@
 """The activity, executions and statistics in the management API."""
 
-from datetime import date
-
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse, Response
 
 from whenthen.clock import now_ms
-from whenthen.engine import activity, applets, executions, stats
+from whenthen.engine import activity, applets, days, executions, stats
 from whenthen.errors import FieldError
+from whenthen.services.zones import DEFAULT_ZONE
 from whenthen.store.applets import find_applet
 from whenthen.store.executions import State
 from whenthen.store.log import Filters
+from whenthen.store.profiles import find_zone
 from whenthen.web import views
 from whenthen.web.call import Call
 from whenthen.wiring import Runtime
@@ -37,7 +37,10 @@ def get_activity(runtime: Runtime, owner: str, call: Call) -> Response:
     text = call.query.get("text", "")
     if len(text) > _MAX_TEXT:
         raise FieldError("text", f"must be at most {_MAX_TEXT} characters")
-    filters = Filters(call.query.get("applet", ""), state, call.query.get("service", ""), text)
+    slots = ("", "")
+    if (day := call.query.get("day")) is not None:
+        slots = days.day_slots(days.read_day(day), find_zone(runtime.database, owner) or DEFAULT_ZONE)
+    filters = Filters(call.query.get("applet", ""), state, call.query.get("service", ""), text, *slots)
     page = activity.read_activity(runtime.history, owner, filters, limit=call.limit(), before=call.query.get("before"))
     names = applets.applet_names(runtime.database, owner, {item.applet_id for item in page.items})
     return JSONResponse({"items": [views.activity_item(item, names) for item in page.items], "next": page.next})
@@ -63,17 +66,8 @@ def get_stats(runtime: Runtime, owner: str, call: Call) -> Response:
     if (day := call.query.get("day")) is not None:
         if "days" in call.query:
             raise FieldError("day", "stands for itself: leave out days")
-        found = stats.count_exactly(runtime.history, owner, _day(day), now=now)
+        found = stats.count_exactly(runtime.history, owner, days.read_day(day), now=now)
     else:
-        days = call.number("days", default=_DEFAULT_DAYS, most=stats.MAX_DAYS)
-        found = stats.read_stats(runtime.history, owner, days=days, now=now)
+        number = call.number("days", default=_DEFAULT_DAYS, most=stats.MAX_DAYS)
+        found = stats.read_stats(runtime.history, owner, days=number, now=now)
     return JSONResponse(views.stats(found, applets.applet_names(runtime.database, owner, found.applets.keys())))
-
-
-def _day(text: str) -> date:
-    try:
-        if len(text) != len("2026-11-30"):
-            raise ValueError
-        return date.fromisoformat(text)
-    except ValueError as error:
-        raise FieldError("day", "must be a day such as 2026-11-30") from error

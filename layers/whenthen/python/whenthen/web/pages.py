@@ -33,7 +33,7 @@ def page(
     title, text:
         Plain text.
     form:
-        HTML.
+        HTML after the text.
     """
     paragraph = f"<p>{escape(text)}</p>" if text else ""
     html = (

@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 from whenthen.clock import Deadline, isoformat
 from whenthen.engine import cursors, sheets
 from whenthen.services.table.rows import row_of
+from whenthen.store.database import Database
 from whenthen.store.sheets import Sheet, SheetRow, list_sheets, read_all_rows
 from whenthen.web.call import Call
 from whenthen.web.table_csv import write_csv
@@ -47,11 +48,16 @@ def list_rows(runtime: Runtime, owner: str, call: Call) -> Response:
 
 def export_table(runtime: Runtime, owner: str, call: Call) -> Response:
     """A table as CSV, oldest row first."""
-    sheet = sheets.find_sheet(runtime.database, owner, call.path["name"])
-    text = write_csv(sheet.columns, read_all_rows(runtime.database, sheet))
+    return csv_of(runtime.database, owner, call.path["name"])
+
+
+def csv_of(database: Database, owner: str, name: str) -> Response:
+    """Return the owner's table as a file to download. Raises as `sheets.find_sheet`."""
+    sheet = sheets.find_sheet(database, owner, name)
+    text = write_csv(sheet.columns, read_all_rows(database, sheet))
     # RFC 6266: the plain name is for those that don't know the other.
-    name = f"attachment; filename=\"table.csv\"; filename*=UTF-8''{quote(sheet.name, safe='')}.csv"
-    headers = {"Content-Disposition": name, "X-Content-Type-Options": "nosniff"}
+    disposition = f"attachment; filename=\"table.csv\"; filename*=UTF-8''{quote(sheet.name, safe='')}.csv"
+    headers = {"Content-Disposition": disposition, "X-Content-Type-Options": "nosniff"}
     return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
 
 

@@ -3,27 +3,24 @@
 from collections.abc import Sequence
 from typing import Any
 
-from whenthen.clock import isoformat, now_ms
-from whenthen.engine.activity import Item
+from whenthen.clock import isoformat
 from whenthen.engine.applets import definition_json, parse
+from whenthen.engine.check_results import Results, state_of
 from whenthen.engine.connections.contents import read_shown
 from whenthen.engine.executions import Detail
 from whenthen.engine.identity import parse_execution_id
-from whenthen.engine.masking import MASK
+from whenthen.engine.items import Item
+from whenthen.engine.masking import without_secrets
 from whenthen.engine.stats import Stats
 from whenthen.engine.trying import Trial, Tried
-from whenthen.services.connecting import ConnectionType, secret_names
+from whenthen.services.connecting import ConnectionType
 from whenthen.services.contract import Action, Ingredient, Query, Service, Trigger
-from whenthen.services.registry import find_trigger
 from whenthen.store.applets import AppletRow
 from whenthen.store.checks import CheckRow
 from whenthen.store.connections import ConnectionRow
 from whenthen.store.inbox import Message
 from whenthen.store.keys import Key
 from whenthen.store.stats import Numbers
-
-_OVERDUE_MS = 5 * 60_000
-"""How late a check may be before its trigger counts as not being checked (A25)."""
 
 
 def _time(ms: int | None) -> str | None:
@@ -34,7 +31,7 @@ def applet(row: AppletRow, trigger_check: CheckRow | None) -> dict[str, Any]:
     """Return an applet: its definition with id, version, times, and how its trigger's checks stand, if it has any."""
     return {
         "id": row.applet_id,
-        **_without_secrets(definition_json(parse(row))),
+        **without_secrets(definition_json(parse(row))),
         "version": row.version,
         "created_at": _time(row.created_at),
         "updated_at": _time(row.updated_at),
@@ -42,35 +39,17 @@ def applet(row: AppletRow, trigger_check: CheckRow | None) -> dict[str, Any]:
     }
 
 
-def _without_secrets(definition: dict[str, Any]) -> dict[str, Any]:
-    """Mask the secrets in a trigger's own fields; those of connections are not in an applet."""
-    trigger = definition["trigger"]
-    found = find_trigger(trigger["service"], trigger["trigger"])
-    for name in secret_names(found.fields) if found is not None else ():
-        if trigger["fields"].get(name):
-            trigger["fields"][name] = MASK
-    return definition
-
-
 def check(row: CheckRow) -> dict[str, Any]:
-    """Return how the checks of a trigger stand, the words of the last one included."""
+    """Return how the checks of a trigger stand, the words of the last one included, and what the last ones found."""
+    results = Results.read(row.result)
     return {
-        "state": _check_state(row),
+        "state": state_of(row),
         "last_checked_at": _time(row.checked_at),
         "next_check_at": _time(row.next_check_at),
         "failures": row.failures,
-        "message": row.result,
+        "message": results.words,
+        "last_checks": [{"at": _time(one.at), "found": one.found} for one in results.last],
     }
-
-
-def _check_state(row: CheckRow) -> str:
-    if row.next_check_at is None:
-        return "off"
-    if row.next_check_at < now_ms() - _OVERDUE_MS:
-        return "overdue"
-    if row.failures:
-        return "failing"
-    return "waiting" if row.checked_at is None else "ok"
 
 
 def key(row: Key) -> dict[str, Any]:
@@ -156,17 +135,16 @@ def stats(found: Stats, applet_names: dict[str, str]) -> dict[str, Any]:
 
 
 def _numbers(numbers: Numbers) -> dict[str, Any]:
-    """Skipped executions are no part of the success rate: it was chosen not to run them."""
-    tried = numbers.succeeded + numbers.failed + numbers.unknown
+    rate = numbers.success_rate
     return {
         "runs": numbers.runs,
         "succeeded": numbers.succeeded,
         "failed": numbers.failed,
         "skipped": numbers.skipped,
         "unknown": numbers.unknown,
-        "success_rate": round(numbers.succeeded / tried, 4) if tried else None,
+        "success_rate": None if rate is None else round(rate, 4),
         "attempts": numbers.attempts,
-        "average_duration_ms": round(numbers.duration / tried) if tried else None,
+        "average_duration_ms": round(numbers.duration / numbers.tried) if numbers.tried else None,
         "longest_duration_ms": numbers.longest,
     }
 

@@ -1,9 +1,8 @@
 """The connections that an applet names, and whether it may."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from whenthen.errors import FieldError
 from whenthen.model.applet import ActionRef, Applet, QueryRef, TriggerRef
 from whenthen.services.contract import Action, Query, Trigger
 from whenthen.services.registry import find_action, find_query, find_trigger
@@ -15,56 +14,35 @@ type Reference = TriggerRef | QueryRef | ActionRef
 
 def connections_of(applet: Applet) -> set[str]:
     """Return the ids of the connections that the applet's trigger, queries and actions name."""
-    return {reference.connection for _, reference in _references(applet) if reference.connection is not None}
+    references: tuple[Reference, ...] = (applet.trigger, *applet.queries, *applet.actions)
+    return {reference.connection for reference in references if reference.connection is not None}
 
 
-def services_by_connection(database: Database, owner_id: str, applet: Applet) -> dict[str, str]:
-    """Return the services of those connections that the applet names and its owner has, by id."""
-    wanted = connections_of(applet)
+def services_by_connection(database: Database, owner_id: str, wanted: Collection[str]) -> dict[str, str]:
+    """Return the services of those of at most 100 connections that the owner has, by id."""
     rows = read_connections(database, wanted) if wanted else {}
     own = [row for row in rows.values() if row.owner_id == owner_id and row.deleted_at is None]
     return {row.connection_id: row.service for row in own}
 
 
-def check_connections(applet: Applet, services: Mapping[str, str], *, known: TriggerRef | None) -> None:
-    """Refuse an applet whose parts lack a connection, or name one that they can't use.
+def wrong_connection(reference: Reference, services: Mapping[str, str]) -> str:
+    """Return why a part can't use the connection that it names, or needs one; empty when all is well.
 
     Parameters
     ----------
     services:
         See `services_by_connection`.
-    known:
-        A trigger that is taken as it is.
-
-    Raises
-    ------
-    FieldError
-        At ``trigger.connection``, ``actions.0.connection`` and so on.
     """
-    for path, reference in _references(applet):
-        part = _part(reference)
-        if part is None or reference == known:
-            continue
-        if reason := _wrong(part, reference.connection, services):
-            raise FieldError(f"{path}.connection", reason)
-
-
-def _wrong(part: Trigger | Action[Any] | Query[Any], connection: str | None, services: Mapping[str, str]) -> str:
-    if connection is None:
+    part = _part(reference)
+    if part is None:
+        return ""
+    if reference.connection is None:
         return f"is needed: a connection to {part.connects}" if part.connects and not part.may_connect else ""
     if not part.connects:
         return "takes none"
-    if connection not in services:
+    if reference.connection not in services:
         return "there is no such connection"
-    return "" if services[connection] == part.connects else f"must be a connection to {part.connects}"
-
-
-def _references(applet: Applet) -> Iterator[tuple[str, Reference]]:
-    yield "trigger", applet.trigger
-    for index, query in enumerate(applet.queries):
-        yield f"queries.{index}", query
-    for index, action in enumerate(applet.actions):
-        yield f"actions.{index}", action
+    return "" if services[reference.connection] == part.connects else f"must be a connection to {part.connects}"
 
 
 def _part(reference: Reference) -> Trigger | Action[Any] | Query[Any] | None:

@@ -10,6 +10,7 @@ from whenthen.clock import isoformat
 from whenthen.services.date_time.cron import check_cron, next_cron_slot
 from whenthen.services.date_time.once import check_moment, moment_slot
 from whenthen.services.date_time.sun import next_sun_event
+from whenthen.services.date_time.words import cron_words
 from whenthen.services.schedules.days import every_day, is_day_of_month, on_days, time_of_day
 from whenthen.services.schedules.fields import Latitude, Longitude, ScheduleFields, TimeOfDay
 from whenthen.services.schedules.slots import Slot, next_elapsed_slot, next_wall_slot
@@ -153,6 +154,10 @@ class CronFields(ScheduleFields):
     def next_slot(self, after: int) -> Slot | None:
         """See `ScheduleFields.next_slot`."""
         return next_cron_slot(self.expression, zone_info(self.zone), after)
+
+    def words(self, language: str) -> str:
+        """See `ScheduleFields.words`."""
+        return cron_words(self.expression, language)
 
 
 class OnceAtFields(ScheduleFields):

@@ -63,10 +63,10 @@ def _check[F: FeedFields](
     items, lost = feed_items(feed, check.fields, check.now, with_updates=with_updates, wanted=wanted)
     note = " ".join(filter(None, (*feed.notes, lost)))[:_MAX_NOTE_CHARACTERS]
     position = {"source": document.source.as_dict(), "sha256": sha256, **feed.wishes.as_dict()}
-    return _found(check, items, position | ({"note": note} if note else {}))
+    return _found(check, items, position | ({"note": note} if note else {}), feed.title)
 
 
-def _found(check: Check[Any], items: tuple[Item, ...], position: Position) -> Found:
+def _found(check: Check[Any], items: tuple[Item, ...], position: Position, title: str = "") -> Found:
     # Wishes and note hold for as long as the document does not change.
     wishes = Wishes.read(position)
     return Found(
@@ -74,6 +74,7 @@ def _found(check: Check[Any], items: tuple[Item, ...], position: Position) -> Fo
         position,
         not_before=not_before(wishes, check.now, check.fields.interval_minutes),
         note=position.get("note", ""),
+        title=title,
     )
 
 

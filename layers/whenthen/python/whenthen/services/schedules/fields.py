@@ -46,10 +46,23 @@ Longitude = Annotated[
 ]
 
 
-class ScheduleFields(Fields):
-    """What every trigger that goes by the clock takes."""
+class ClockFields(Fields):
+    """What every trigger has that goes by the clock or by the sun."""
 
     zone: Zone = ""
+
+    @abstractmethod
+    def next_slot(self, after: int) -> Slot | None:
+        """See `slots.Scheduled`."""
+
+    def words(self, language: str) -> str:  # noqa: ARG002 - for those whose fields don't speak for themselves
+        """Return when it runs in the words of a language, ``en`` or ``ja``; empty when the fields say it."""
+        return ""
+
+
+class ScheduleFields(ClockFields):
+    """What to do with runs that are late, beside that."""
+
     catch_up: Annotated[
         Literal["last", "all", "none"],
         Field(
@@ -66,7 +79,3 @@ class ScheduleFields(Fields):
             le=10080,
         ),
     ] = 60
-
-    @abstractmethod
-    def next_slot(self, after: int) -> Slot | None:
-        """See `slots.Scheduled`."""

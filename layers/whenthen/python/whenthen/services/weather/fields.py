@@ -5,9 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from whenthen.services.checking import PolledFields
-from whenthen.services.contract import Fields
 from whenthen.services.schedules.days import every_day, on_days, time_of_day
-from whenthen.services.schedules.fields import Latitude, Longitude, TimeOfDay
+from whenthen.services.schedules.fields import ClockFields, Latitude, Longitude, TimeOfDay
 from whenthen.services.schedules.slots import Slot, next_wall_slot
 from whenthen.services.weather.conditions import Condition
 from whenthen.services.zones import Zone, zone_info
@@ -50,10 +49,9 @@ class ThresholdFields(PlaceFields):
     unit: Annotated[Unit, Field(title="Unit", description="Of the temperature: celsius or fahrenheit.")] = "celsius"
 
 
-class TodaysReportAtFields(Fields):
+class TodaysReportAtFields(ClockFields):
     """When and where the report is for."""
 
-    zone: Zone = ""
     latitude: Latitude
     longitude: Longitude
     time: TimeOfDay
@@ -71,5 +69,5 @@ class TodaysReportAtFields(Fields):
     ] = 120
 
     def next_slot(self, after: int) -> Slot | None:
-        """Return the first slot later than `after`; see `slots.Scheduled`."""
+        """See `slots.Scheduled`."""
         return next_wall_slot(on_days(time_of_day(self.time), every_day), zone_info(self.zone), after)

@@ -75,6 +75,10 @@ SELECT * FROM checks WHERE check_id = CAST(:check_id AS TEXT)
 -- name: read_position
 SELECT position_id, position FROM positions WHERE position_id = CAST(:check_id AS TEXT)
 
+-- name: list_troubled
+-- For the dashboard: those that are late or failing, of all owners, while somebody listens.
+SELECT * FROM checks WHERE next_check_at <= :late_since OR (failures > 0 AND next_check_at > :late_since)
+
 -- name: hold_host
 -- A host has asked to be left alone. Rare, and the table is small. Also checks that are under way end with it.
 UPDATE checks SET

@@ -87,6 +87,15 @@ UPDATE connections SET connection_name = '', account_name = '', shown = '{}', se
     version = version + 1, deleted_at = CASE WHEN deleted_at IS NULL THEN :now ELSE deleted_at END
 WHERE connection_id = CAST(:connection_id AS TEXT)
 
+-- name: list_owned_users
+SELECT user_key FROM console_users WHERE owner_id = :owner_id
+
+-- name: blank_console_user
+-- An invitation that is accepted now is refused by the new version.
+UPDATE console_users SET owner_id = '', shown_name = '', is_admin = FALSE, password = '', session_key = '',
+    invited_hash = '', invited_until = 0, disabled_at = NULL, user_version = user_version + 1
+WHERE user_key = CAST(:user_key AS TEXT)
+
 -- name: list_owned_triggers
 SELECT trigger_id FROM triggers WHERE owner_id = :owner_id
 

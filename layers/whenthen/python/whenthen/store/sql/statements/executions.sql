@@ -67,24 +67,6 @@ SELECT * FROM executions_{place} WHERE execution_id = CAST(:execution_id AS TEXT
 SELECT execution_id, applet_id, owner_id, occurred_at, state, due_at, wake_at, claim, sending, ingredients, progress
 FROM executions_{place} WHERE wake_at <= :now LIMIT 200
 
--- name: list_activity
--- A page of the owner's activity in one slot, newest first.
-SELECT execution_id, applet_id, owner_id, occurred_at, state, due_at, wake_at, claim, sending, ingredients, progress
-FROM executions_{place}
-WHERE owner_id = :owner_id
-  AND (:applet_id = '' OR applet_id = :applet_id) AND (:state = '' OR state = :state)
-  AND (occurred_at < :before_at OR (occurred_at = :before_at AND execution_id < :before_id))
-ORDER BY occurred_at DESC, execution_id DESC LIMIT 200
-
--- name: list_moved
--- A page of the owner's activity among those that have left their slot, in the order of the slots they came from.
-SELECT execution_id, applet_id, owner_id, occurred_at, state, due_at, wake_at, claim, sending, ingredients, progress
-FROM executions_{place}
-WHERE owner_id = :owner_id AND (:applet_id = '' OR applet_id = :applet_id)
-  AND (SUBSTR(execution_id, 1, 12) < :before_slot OR (SUBSTR(execution_id, 1, 12) = :before_slot
-    AND (occurred_at < :before_at OR (occurred_at = :before_at AND execution_id < :before_id))))
-ORDER BY SUBSTR(execution_id, 1, 12) DESC, occurred_at DESC, execution_id DESC LIMIT 200
-
 -- name: put_back
 -- Out of the history, to run again; once at a time.
 INSERT INTO executions_waiting (execution_id, applet_id, owner_id, occurred_at, due_at, wake_at, ingredients, progress)

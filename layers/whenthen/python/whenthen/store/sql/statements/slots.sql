@@ -46,7 +46,7 @@ WHERE slot = CAST(:slot AS TEXT)
 INSERT INTO slots (slot, opened_at, settled_at, reopened) VALUES (:slot, :opened_at, NULL, -1)
 
 -- name: read_slot
-SELECT slot FROM slots WHERE slot = CAST(:slot AS TEXT)
+SELECT slot, opened_at, settled_at, reopened FROM slots WHERE slot = CAST(:slot AS TEXT)
 
 -- name: read_slot_end
 -- How many of a slot's executions are not final.

@@ -41,5 +41,18 @@ WHERE stat_id = CAST(:stat_id AS TEXT)
 SELECT kind, subject, day, hour, succeeded, failed, skipped, unknown, attempts, duration, longest
 FROM daily_stats_{month} WHERE owner_id = :owner_id AND day >= :from_day AND day <= :to_day
 
+-- name: sum_stats
+-- What pages show of a month: one row an applet, with the last day on which it ran, and one row a service and hour. A part
+-- of a slot with very many applets has rows of its own, so a month may have as many rows as executions.
+SELECT kind, subject, of_day AS day, hour, SUM(succeeded) AS succeeded, SUM(failed) AS failed, SUM(skipped) AS skipped,
+    SUM(unknown) AS unknown, MAX(day) AS last_day
+FROM (
+    SELECT kind, subject, CASE WHEN kind = 'applet' THEN '' ELSE day END AS of_day, day, hour, succeeded, failed, skipped,
+        unknown
+    FROM daily_stats_{month}
+    WHERE owner_id = :owner_id AND day >= :from_day AND day <= :to_day AND (kind = 'service' OR day >= :applets_from)
+) AS month
+GROUP BY kind, subject, of_day, hour
+
 -- name: delete_stats
 DELETE FROM daily_stats_{month} WHERE owner_id = :owner_id
