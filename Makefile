@@ -1,5 +1,5 @@
 # `make run` and `make test` do all their own set-up.
-.PHONY: run test lint bench setup services sam
+.PHONY: run test lint bench setup services sam screenshots
 
 setup:
 	@scripts/setup >/dev/null
@@ -34,3 +34,8 @@ sam: setup
 bench: setup services
 	@scripts/sam-build >/dev/null 2>&1
 	.venv/bin/python -m bench
+
+# The pictures in README.
+screenshots: setup services
+	@scripts/install-system-packages fonts-vlgothic
+	.venv/bin/python -m tests.support.screenshots docs/screenshots
