@@ -29,8 +29,9 @@ from whenthen.store.history import History
 from whenthen.store.loads import make_tables
 from whenthen.store.progress import Progress
 from whenthen.store.slots import SLOT_MINUTES, slot_at
+from whenthen.store.stat_parts import add_rollups, merge_day
 from whenthen.store.statements import Script
-from whenthen.store.stats import Numbers, add_stats
+from whenthen.store.stats import Numbers
 from whenthen.vault import make_key_file
 from whenthen.web import site
 from whenthen.wiring import Runtime
@@ -127,7 +128,7 @@ def _load_days(history: History, ids: list[str], count: int) -> None:
     slots = DAYS * 48
     number = 0
     for day in (today - timedelta(days=back) for back in range(DAYS, 0, -1)):
-        make_tables(history.log, f"{day:%Y%m%d}")
+        make_tables(history.log, f"{day:%Y%m%d}", parts=True)
         month = f"{day:%Y%m}"
         for half in range(48):
             at = int(day.timestamp() * 1000) + half * _SLOT_MS
@@ -147,12 +148,10 @@ def _load_days(history: History, ids: list[str], count: int) -> None:
         for hour in range(24):
             total = Numbers(succeeded=count // DAYS // 24)
             rollups[OWNER, "service", "notifications", f"{day:%Y%m%d}", f"{hour:02}"] = total
-        keys = list(rollups)
-        for start in range(0, len(keys), 200):
-            script = Script()
-            part = {key: rollups[key] for key in keys[start : start + 200]}
-            add_stats(script, month, part, part_id=f"{day:%Y%m%d}.{start}")
-            history.log.execute(script.sql)
+        script = Script()
+        add_rollups(script, f"{day:%Y%m%d}", rollups, part_id=f"{day:%Y%m%d}", file=history.copy_file)
+        history.log.execute(script.sql, timeout_seconds=60)
+        merge_day(history.log, f"{day:%Y%m%d}")
 
 
 def _run(server: AlopexServer, home: Path, applet_count: int, executions: int) -> dict[str, Timing]:

@@ -54,9 +54,9 @@ def test_the_first_call_shows_by_itself(console: Console, browser: Browser) -> N
     browser.see("Waiting for the first call…")
     browser.see("Success rate")
     assert browser.findings() == []
-    browser.press("Make a key for this URL")
+    browser.press("Make a key for this address")
     browser.see("It is shown this once")
-    url = str(browser.labelled("URL").get_attribute("value"))
+    url = str(browser.labelled("Address").get_attribute("value"))
     browser.see("Waiting for the first call…")
     assert httpx2.get(url, params={"value1": "ring"}, trust_env=False).status_code == 200
     browser.one("#recent .state-succeeded")

@@ -133,3 +133,26 @@ def test_without_scripts(console: Console, browser: Browser) -> None:
     browser.press("Save and turn on")
     browser.until(lambda: "made=1" in browser.path, "it was not saved")
     browser.set_scripts(allowed=True)
+
+
+_ASKS = """
+const leaving = new Event("beforeunload", { cancelable: true });
+window.dispatchEvent(leaving);
+return leaving.defaultPrevented;
+"""
+_REMEMBER = 'addEventListener("beforeunload", (event) => sessionStorage.setItem("asked", event.defaultPrevented))'
+
+
+def test_who_leaves_what_is_not_saved_is_asked(browser: Browser) -> None:
+    """Given a form, then leaving it asks back once something was typed, but not when that is being saved."""
+    browser.open("/applets/new?service=webhooks&trigger=event")
+    assert not browser.driver.execute_script(_ASKS)
+    browser.fill("Event name", "left")
+    assert browser.driver.execute_script(_ASKS)
+    browser.press("Notifications")
+    browser.labelled("Message").send_keys("It came")
+    assert browser.driver.execute_script(_ASKS)
+    browser.driver.execute_script(_REMEMBER)
+    browser.press("Save and turn on")
+    browser.until(lambda: "made=1" in browser.path, "it was not saved")
+    assert browser.driver.execute_script('return sessionStorage.getItem("asked")') == "false"

@@ -65,7 +65,7 @@ def test_no_such_execution(shared: House, execution: str) -> None:
 
 
 def test_unknown_paths_and_methods(shared: House) -> None:
-    for path in ("/api", "/api/nothing", "/", "/api/applets/x/y", "/api/%00", "/api/keys/a/b"):
+    for path in ("/api", "/api/nothing", "/nothing", "/api/applets/x/y", "/api/%00", "/api/keys/a/b"):
         answer = shared.api.get(path)
         assert answer.status_code == 404
         assert answer.headers["content-type"] == "application/problem+json"

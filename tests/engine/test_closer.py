@@ -29,7 +29,7 @@ from whenthen.clock import Deadline
 from whenthen.engine import worker as worker_module
 from whenthen.engine.closer import close_slots
 from whenthen.store import closing as store
-from whenthen.store import loads, stats
+from whenthen.store import loads, stat_parts
 from whenthen.store.database import connect
 from whenthen.store.errors import GuardFailed, MissingTable
 from whenthen.store.executions import find_execution
@@ -107,7 +107,7 @@ def test_a_crash_at_any_request_loses_and_doubles_nothing(
 ) -> None:
     """Given a closer that ends at its n-th request, for every n, when others go on, then all is there once."""
     monkeypatch.setattr(loads, "PART_ROWS", 4)
-    monkeypatch.setattr(stats, "MAX_SUMS", 5)
+    monkeypatch.setattr(stat_parts, "MAX_SUMS", 5)
     all_made = []
     crashed = True
     at = 0
@@ -130,7 +130,7 @@ def test_a_crash_at_any_request_loses_and_doubles_nothing(
 def test_two_closers_at_once(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     """Given that a second closer does everything right before each request of a first one, all is there once."""
     monkeypatch.setattr(loads, "PART_ROWS", 4)
-    monkeypatch.setattr(stats, "MAX_SUMS", 5)
+    monkeypatch.setattr(stat_parts, "MAX_SUMS", 5)
 
     class Second(Crash):
         def execute(self, database: object, sql: str, timeout_seconds: float) -> object:  # type: ignore[override]

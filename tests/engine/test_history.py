@@ -27,6 +27,7 @@ from whenthen.store.events import estimate_events, remember_events
 from whenthen.store.keys import add_user
 from whenthen.store.log import Filters
 from whenthen.store.slots import open_slot, slot_at
+from whenthen.store.stat_parts import list_part_days
 from whenthen.store.statements import Script
 
 T0 = from_datetime(START) - 5 * 60_000
@@ -131,6 +132,48 @@ def test_filters_say_the_same_of_all_places(quiet: tuple[House, time_machine.Tra
     assert stream(house, text="100%_'x") == []
 
 
+@pytest.mark.parametrize(
+    ("query", "most"),
+    [
+        ({"state": "failed"}, 4),
+        ({"applet": "rare"}, 4),
+        ({"applet": "rare", "state": "failed"}, 4),
+        ({"state": "failed", "text": "reason 1"}, 4),
+        ({"state": "unknown"}, 1),
+        ({"applet": "often", "state": "failed"}, 1),
+        ({"state": "waiting"}, 0),
+    ],
+)
+def test_what_is_rare_is_found_by_the_days_that_have_it(
+    quiet: tuple[House, time_machine.Traveller], query: dict[str, str], most: int
+) -> None:
+    """Given much that runs every day, and two days weeks ago with what is asked for, then no more is read than those.
+
+    What is counted are the windows of the log that a page reads.
+    """
+    house, _ = quiet
+    for age in range(6, 48 * 80, 96):
+        at = T0 - age * HALF
+        fill(house.database, slot_at(at), 4, at=at, applets=["often"], ends=["succeeded"])
+    rare = []
+    for age in (48 * 26, 48 * 51):
+        at = T0 - age * HALF
+        rare += fill(house.database, slot_at(at), 6, at=at, prefix="f", applets=["rare"], ends=["failed", "skipped"])
+    for _ in range(12):
+        close(house.runtime.history, now_ms())
+    wanted = {
+        one.execution_id
+        for one in rare
+        if query.get("state", one.state) == one.state and query.get("applet", "rare") == "rare"
+        if "text" not in query or "f00001" in one.execution_id
+    }
+    house.database.sent.clear()
+    found = ids(stream(house, limit=4, **query))
+    assert found == [name for name in in_order(rare) if name in wanted]
+    windows = [sql for sql in house.database.sent if "trigger_service" in sql and "FROM execution_log_" in sql]
+    assert len(windows) <= most * (1 + len(found) // 4), windows
+
+
 def test_bad_queries_are_told(house: House) -> None:
     for query, field in (
         ({"state": "gone"}, "state"),
@@ -152,9 +195,9 @@ def test_a_page_of_the_log_reads_for_a_bounded_time(
     made = fill_days(house, [5, 3000, 6000, 9000], 4)
     close(house.runtime.history, now_ms())
     monkeypatch.setattr(activity, "SECONDS", 0)
-    first = house.call("GET", "/activity", params={"state": "queued"}).json()
+    first = house.call("GET", "/activity", params={"text": "nothing of it"}).json()
     assert (first["items"], first["next"] is None) == ([], False)
-    assert stream(house, state="queued") == []
+    assert stream(house, text="nothing of it") == []
     assert ids(stream(house)) == in_order(made)
 
 
@@ -439,8 +482,12 @@ def test_a_table_that_is_too_large_to_drop_is_not_read(
     assert len(sink.requests) == 2
 
 
-def test_an_owner_is_erased(house: House, sink: Sink, clock: time_machine.Traveller) -> None:
+@pytest.mark.parametrize("sums", [0, 36], ids=["numbers stand apart", "numbers are in the rollups"])
+def test_an_owner_is_erased(
+    house: House, sink: Sink, clock: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch, sums: int
+) -> None:
     """Everything of one owner goes, as far as it can; the other owner's stays."""
+    monkeypatch.setattr("whenthen.store.stat_parts.MAX_SUMS", sums)
     add_user(house.database, "other", "Other")
     house.make_applet(name="Secret name", actions=[notification("private {{Value1}}"), web_request(sink.url)])
     house.fire(query={"value1": "very private"}, headers={"Idempotency-Key": "d1"})
@@ -455,6 +502,7 @@ def test_an_owner_is_erased(house: House, sink: Sink, clock: time_machine.Travel
     clock.shift(3 * 3600)
     house.tick()
     assert len(logged(history)) == 6
+    assert len(list_part_days(history.log)) == (1 if sums == 0 else 0)
     assert erase_owners(history) == ["owner"]
     assert erase_owners(history) == []
     assert {execution for execution, _ in logged(history)} == {one.execution_id for one in others}

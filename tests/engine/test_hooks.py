@@ -139,6 +139,11 @@ def test_json_payload_keeps_its_digits(listening: House) -> None:
         ("multipart/form-data", b"no boundary"),
         ("multipart/form-data; boundary=x", b"not multipart"),
         ("multipart/form-data; boundary=x", b"--x\r\nContent-Disposition: nonsense\r\n\r\na\r\n--x--\r\n"),
+        # Minutes for a body of the size that is allowed.
+        (
+            "multipart/form-data; boundary=x; charset=punycode",
+            b'--x\r\nContent-Disposition: form-data; name="value1"\r\n\r\na-9\r\n--x--\r\n',
+        ),
     ],
 )
 def test_a_body_that_is_not_what_it_says(listening: House, content_type: str, body: bytes) -> None:

@@ -34,7 +34,9 @@ from whenthen.store.meta import prove_single_flight, require_ready
 from whenthen.store.migrations import LATEST, migrate
 from whenthen.store.rebuild import Rebuild, Report
 from whenthen.store.slots import open_slot
+from whenthen.store.stat_parts import create_parts
 from whenthen.store.statements import Script, load
+from whenthen.store.stats import NUMBERS, create_stats
 from whenthen.store.test_calls import wait_for_call
 from whenthen.store.users import UserRow, put_user
 from whenthen.wiring import Runtime
@@ -84,22 +86,28 @@ def fill(server: AlopexServer, database: Database) -> None:
     logs = load("log")
     database.execute(logs["create_log"].render(month="202601"))
     database.execute(logs["create_details"].render(day="20260131"))
-    database.execute(load("stats")["create_stats"].render(month="202601"))
+    script = Script()
+    create_stats(script, "202601")
+    create_parts(script, "20260131")
+    database.execute(script.sql)
     for run in range(2):
         load_history(server, database, run)
 
 
 def load_history(server: AlopexServer, database: Database, run: int) -> None:
-    """Load 60 rows into the log and the details: every second run the same executions again."""
+    """Load 60 rows into each table of the history: every second run the same executions again."""
     ids = json.dumps([f"2026013{day}{hour:02}00.{n}.applet" for day in (0, 1) for hour in range(6) for n in range(5)])
     file = server.copy_dir / "load.parquet"
     values = "value AS execution_id, CAST(SUBSTR(value, 1, 12) AS BIGINT) AS slot, 'owner' AS owner_id"
     facts = "'applet' AS applet_id, 'webhooks' AS service, '' AS trigger_service, 1 AS occurred_at, 2 AS finished_at"
     more = f"'succeeded' AS state, '' AS reason, 'it''s' AS note, 1 AS attempts, 9223372036854775807 AS duration, {run}"
     details = "'{\"Value1\":\"🚪\"}' AS ingredients, '' AS progress"
+    part = "SUBSTR(value, 1, 12) AS part_id, 'owner' AS owner_id, 'applet' AS kind, value AS subject, '' AS day"
+    numbers = ", ".join(f"9223372036854775807 AS {name}" for name in NUMBERS)
     for select, table in (
         (f"{values}, {facts}, {more} AS run", "execution_log_202601"),
         (f"{values}, {details}", "execution_details_20260131"),
+        (f"{part}, -1 AS hour, {numbers}", "stat_parts_20260131"),
     ):
         database.execute(
             f"COPY (SELECT {select} FROM json_each('{ids}')) TO '{file}' WITH (FORMAT PARQUET);"

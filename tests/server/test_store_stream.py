@@ -7,6 +7,8 @@ import pytest
 
 from tests.support.history import HOUR, close, fill
 from tests.support.stores import SLOT, T0, Place, executions_in, reserve
+from whenthen.clock import Deadline
+from whenthen.engine.closer import merge_stats
 from whenthen.store.applets import (
     AppletRow,
     find_applet,
@@ -61,15 +63,15 @@ def test_what_is_not_in_the_log_is_counted(place: Place) -> None:
     place.boundary()
     found = count_places(database, [SLOT, NEXT, WAITING], "owner")
     assert sorted(found, key=lambda one: one.state) == [
-        Counted("a", "failed", "webhooks", NEXT[:10], 2, T0 + 2, T0, None),
-        Counted("applet", "queued", "", SLOT[:10], 1, T0 + 9, T0 + 9, T0 + 9),
-        Counted("a", "skipped", "feed", NEXT[:10], 2, T0 + 3, T0 + 1, None),
+        Counted("a", "failed", "webhooks", NEXT[:10], 2, T0 + 2, T0 + 2, T0, None),
+        Counted("applet", "queued", "", SLOT[:10], 1, 0, T0 + 9, T0 + 9, T0 + 9),
+        Counted("a", "skipped", "feed", NEXT[:10], 2, T0 + 3, T0 + 3, T0 + 1, None),
     ]
     assert count_places(database, [SLOT], "stranger") == []
 
 
 def test_sums_of_rollups(place: Place, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    """Given parts with rows of their own and months without any, then sums are those of all executions."""
+    """Given numbers that stand apart, and months without any, then sums are those of all executions."""
     folder = request.getfixturevalue("server").copy_dir if place.name.startswith("server") else tmp_path
     history = History(place.database, place.database, str(folder / "load.parquet"))
     applets = [f"a{number:02}" for number in range(40)]
@@ -79,6 +81,10 @@ def test_sums_of_rollups(place: Place, request: pytest.FixtureRequest, tmp_path:
     made += fill(place.database, "202602010030", 8, at=T0 + HOUR, applets=["a00", "x"])
     close(history, T0 + 4 * HOUR)
     place.boundary()
+    apart = sum_stats(place.database, "owner", "20251201", "20260301")
+    assert merge_stats(place.database, T0 + 4 * HOUR, Deadline(60)) == 1
+    place.boundary()
+    assert sum_stats(place.database, "owner", "20251201", "20260301") == apart
     sums = sum_stats(place.database, "owner", "20251201", "20260301")
     for state in STATES:
         assert sum(getattr(numbers, state) for numbers in sums.applets.values()) == 42

@@ -7,7 +7,8 @@ from typing import Any
 
 from tests.support.history import attempt
 from tests.support.scenario import OWNER
-from whenthen.clock import now_ms
+from whenthen.clock import Deadline, now_ms
+from whenthen.engine.closer import merge_stats
 from whenthen.engine.identity import trigger_id
 from whenthen.model.applet import ActionRef, Applet, TriggerRef
 from whenthen.store.applets import AppletRow, insert_applets
@@ -15,8 +16,9 @@ from whenthen.store.history import History
 from whenthen.store.loads import make_tables
 from whenthen.store.progress import Progress
 from whenthen.store.slots import SLOT_MINUTES, open_slot, slot_at, slot_end
+from whenthen.store.stat_parts import add_rollups
 from whenthen.store.statements import Script, Statement
-from whenthen.store.stats import Numbers, add_stats
+from whenthen.store.stats import Numbers
 
 _SLOT_MS = SLOT_MINUTES * 60_000
 _OPEN_SLOTS = 3
@@ -64,9 +66,10 @@ def make_crowd(history: History, *, applets: int = 1_000, executions: int = 100_
             _open(history, slot, rows, now)
         else:
             if slot[:8] not in made_days:
-                make_tables(history.log, slot[:8])
+                make_tables(history.log, slot[:8], parts=True)
                 made_days.add(slot[:8])
             _load(history, slot, rows)
+    merge_stats(history.log, now, Deadline(600))
     return ids
 
 
@@ -108,7 +111,9 @@ def _executions(chance: random.Random, ids: list[str], slot: str, count: int) ->
 
 def _open(history: History, slot: str, rows: list[list[Any]], now: int) -> None:
     open_slot(history.hot, slot, now)
-    tried = attempt("notifications", now, 100) | {"request": {"body": "x" * 600}, "answer": {"body": "y" * 200}}
+    request = {"method": "POST", "url": "https://example.org/", "headers": {}, "body": "x" * 600}
+    answer = {"status": 200, "content_type": "text/plain", "body": "y" * 200, "truncated": False}
+    tried = attempt("notifications", now, 100) | {"request": request, "answer": answer}
     progress = Progress(attempts=(tried,), finished_at=now, trigger_service="feed").to_json()
     for some in _pieces(rows, 500):
         script = Script().add(_FILL, place=slot, owner=OWNER, progress=progress, rows=json.dumps(some))
@@ -125,7 +130,7 @@ def _load(history: History, slot: str, rows: list[list[Any]]) -> None:
     script.add(_TAKE, month=slot[:6], file=history.copy_file)
     history.log.execute(script.sql, timeout_seconds=60)
     script = Script()
-    add_stats(script, slot[:6], rollups, part_id=slot)
+    add_rollups(script, slot[:8], rollups, part_id=slot, file=history.copy_file)
     history.log.execute(script.sql, timeout_seconds=60)
 
 

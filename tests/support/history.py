@@ -16,6 +16,7 @@ from whenthen.store.history import History
 from whenthen.store.log import list_months
 from whenthen.store.progress import Progress
 from whenthen.store.slots import list_slots, open_slot
+from whenthen.store.stat_parts import list_part_days
 from whenthen.store.statements import Statement
 
 SLOT = "202601312330"
@@ -116,10 +117,11 @@ def detailed(history: History) -> Counter[str]:
 
 
 def counted(history: History) -> Counter[tuple[str, str, str]]:
-    """The rollups: executions by kind, subject and state."""
+    """The rollups, also those that are not merged: executions by kind, subject and state."""
     found: Counter[tuple[str, str, str]] = Counter()
-    for month in list_months(history.log):
-        for row in history.log.execute(f"SELECT * FROM daily_stats_{month}"):
+    tables = [f"daily_stats_{month}" for month in list_months(history.log)]
+    for table in (*tables, *(f"stat_parts_{day}" for day in list_part_days(history.log))):
+        for row in history.log.execute(f"SELECT * FROM {table}"):
             for state in ENDS:
                 found[row["kind"], row["subject"], state] += row[state]
     return +found

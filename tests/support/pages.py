@@ -25,6 +25,9 @@ class Shown:
 
     def __post_init__(self) -> None:
         self.soup = BeautifulSoup(self.html, "html.parser")
+        for part in self.soup.select("#trouble"):
+            # Empty, and for the page's program alone.
+            part.decompose()
 
     @property
     def text(self) -> str:

@@ -19,6 +19,7 @@ GROWING = (
     "probes",
     "execution_log_",
     "execution_details_",
+    "stat_parts_",
     "slot_loads",
     "sheet_rows",
     "digests",

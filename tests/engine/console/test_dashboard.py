@@ -48,6 +48,13 @@ def test_days_are_those_of_the_owners_zone(
     assert page.find(".periods [aria-current]")["href"] == f"/dashboard?days={days}"
 
 
+@pytest.mark.parametrize(("zone", "told"), [("Asia/Kolkata", True), ("Asia/Kathmandu", True), ("Asia/Tokyo", False)])
+def test_days_that_begin_within_an_hour(pages: Pages, zone: str, told: bool) -> None:
+    """Given a zone that is no whole hours off, then the page says which day the first of its hours counts for."""
+    pages.submit(pages.get("/settings"), 'form[action="/settings"]', zone=zone)
+    assert ("counts for the day before" in pages.get("/dashboard").text) is told
+
+
 @pytest.mark.parametrize("days", ["0", "8", "x", "-7", "7 "])
 def test_other_lengths_are_not_there(pages: Pages, days: str) -> None:
     assert pages.get(f"/dashboard?days={days}").status == 404

@@ -234,7 +234,9 @@ def test_an_applet_that_was_changed_elsewhere(pages: Pages) -> None:
     assert "changed elsewhere" in shown.text
     assert shown.find("#name")["value"] == "Mine"
     assert applets(pages)[0]["name"] == "Theirs"
-    press(pages, shown, "save")
+    for _ in range(2):
+        # The second of two clicks on the same form.
+        assert press(pages, shown, "save").path == f"/applets/{made['id']}"
     assert applets(pages)[0]["name"] == "Mine"
     assert press(pages, page, "save", {"version": ""}).status == 422
 
@@ -385,3 +387,16 @@ def test_templates_and_links(pages: Pages) -> None:
     assert pages.get("/applets/new?template=nothing").find("#trigger-search")
     assert pages.get("/applets/new?service=nothing&trigger=x").find("#trigger-search")
     assert pages.get("/applets/new?service=feed").texts("#trigger-options button")[0] == "New feed item"
+
+
+def test_who_has_no_idea_finds_the_templates(pages: Pages) -> None:
+    assert pages.get("/applets/new").link("See the templates") == "/applets/templates"
+    assert "See the templates" not in pages.get("/applets/new?service=webhooks&trigger=event").text
+
+
+def test_a_choice_is_not_called_optional(pages: Pages) -> None:
+    """Given a field that always has a value, then its label does not say that it may be left empty; others do."""
+    page = pages.get("/connections/new?service=email")
+    assert page.texts('label[for="fields-kind"]') == ["Sent by"]
+    assert page.texts("#fields-kind option") == ["SMTP", "SES"]
+    assert "optional" in page.texts('label[for="fields-host"]')[0]

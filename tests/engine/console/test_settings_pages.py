@@ -160,6 +160,19 @@ def test_somebody_is_invited_kept_out_and_let_in(pages: Pages) -> None:
     assert bob.get("/applets").path.startswith("/sign-in")
 
 
+def test_inviting_somebody_new_hands_out_no_password_of_a_user(pages: Pages) -> None:
+    """Given a name that a user has, in any spelling, then the form makes no link; the button beside the user does."""
+    other_user(pages, "Eve")
+    refused = pages.submit(pages.get("/settings/users"), INVITE, name=" EVE")
+    assert refused.status == 422
+    assert refused.texts("#name-error") == [
+        "There is a user of this name already. For a new password use the button beside it."
+    ]
+    assert refused.soup.select("#link") == []
+    again = pages.submit(refused, "ul.stack > li:last-child form[action='/settings/users']")
+    assert again.soup.select("#link") != []
+
+
 def test_users_are_for_administrators(pages: Pages) -> None:
     eve = other_user(pages)
     csrf = form_values(eve.get("/settings").find(PROFILE))["csrf"]

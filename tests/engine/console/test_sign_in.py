@@ -1,6 +1,7 @@
 """First run, signing in and out, and what keeps forms ours."""
 
 import re
+from typing import Any
 
 import pytest
 
@@ -40,7 +41,7 @@ def test_mistakes_of_the_first_run(visitor: Pages, changes: dict[str, str], fiel
     assert visitor.sign_up().path == "/applets"
 
 
-@pytest.mark.parametrize("way", ["address", "host", "proxy"])
+@pytest.mark.parametrize("way", ["address", "host", "proxy", "plain proxy", "proxy for TLS"])
 def test_a_visitor_over_the_network_shows_a_key(house: House, way: str) -> None:
     """Given a machine that is reached by others, then the first run is for who has the owner's API key."""
     stranger = Pages(house)
@@ -48,8 +49,17 @@ def test_a_visitor_over_the_network_shows_a_key(house: House, way: str) -> None:
         stranger.client._transport.client = ("192.0.2.7", 50000)  # type: ignore[attr-defined]
     elif way == "host":
         stranger.client.base_url = "http://whenthen.example"
-    else:
+    elif way == "plain proxy":
+        app = stranger.client.app
+
+        async def asked_by_nginx(scope: Any, receive: Any, send: Any) -> None:
+            await app({**scope, "http_version": "1.0"}, receive, send)
+
+        stranger.client._transport.app = asked_by_nginx  # type: ignore[attr-defined]
+    elif way == "proxy":
         stranger.client.headers["X-Forwarded-For"] = "192.0.2.7"
+    else:
+        stranger.client.headers["X-Forwarded-Proto"] = "https"
     page = stranger.get("/welcome")
     values = {"name": NAME, "password": PASSWORD, "zone": "UTC"}
     assert stranger.submit(page, **values, api_key="wrong").status == 422
@@ -137,6 +147,22 @@ def test_cookies_and_headers(pages: Pages) -> None:
     secure = other.client.post("/sign-in", data={**form, "name": NAME, "password": PASSWORD})
     assert secure.status_code in (303, 403)
     assert all("Secure" in value for value in secure.headers.get_list("set-cookie"))
+
+
+@pytest.mark.parametrize("path", ["/applets?q=door&state=on", "/tables/a%3Fb?page=2"])
+def test_the_language_changes_on_the_same_page(pages: Pages, path: str) -> None:
+    page = pages.get(path)
+    assert pages.submit(page, 'form[action="/preferences"]', language="ja").path == page.path
+
+
+def test_the_language_changes_after_a_refused_form(pages: Pages) -> None:
+    """Given a page that answers a form where nothing else is shown, then its buttons lead to the page above."""
+    refused = pages.submit(pages.get("/settings"), 'form[action="/settings/password"]', current="no", password="x")
+    assert (refused.status, refused.path) == (422, "/settings/password")
+    shown = pages.submit(refused, 'form[action="/preferences"]', language="ja")
+    assert (shown.status, shown.path) == (200, "/settings")
+    assert pages.get("/sign-out").path == "/applets"
+    assert pages.get("/applets/nothing/key").status == 404
 
 
 def test_languages_and_themes(pages: Pages) -> None:

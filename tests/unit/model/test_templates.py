@@ -170,7 +170,7 @@ def test_an_expression_after_a_backslash_in_json_is_refused() -> None:
         ("ab {{ x", 3, "{{ is not closed"),
         ("ab {{ x }", 3, "{{ is not closed"),
         ("ab {{ 'x }}", 6, "' is not closed"),
-        ("ab {{ x y }}", 8, "unexpected"),
+        ("ab {{ x y }}", 8, "operator is missing before y"),
         ("ab {{  x|nope }}", 9, "no filter nope"),
         ("ab {{ }}", 6, "is empty"),
         ("{{x}}" * 257, 1280, "more than 256 expressions"),

@@ -92,8 +92,14 @@ EXCEPTIONS = {
         ("count_over", "delete_over", "count_awaited", "delete_awaited"),
         "erasing, once an hour: a row for each trigger that somebody has waited for since",
     ),
-    "sum_stats": "console page: as `list_stats`",
     "list_stats": "console page: a month's rollups, which are as many as days, applets and services",
+    "sum_stats": "console page: as `list_stats`",
+    **dict.fromkeys(("list_parts", "sum_parts"), "console page: in the statement of the others, of a day or two"),
+    **dict.fromkeys(("write_parts", "take_parts"), _HISTORY),
+    **dict.fromkeys(
+        ("list_stat_months", "merge_parts", "drop_parts"),
+        "merging of numbers that stand apart: once a day, when it is over; a look once an hour, at a row a month",
+    ),
 }  # fmt: skip
 """Statements that scan, and why each may. None is on the way of an event."""
 

@@ -14,7 +14,7 @@ from alopex import AlopexError  # type: ignore[attr-defined]  # exported, but no
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.catalogue import CATALOGUE, PARTS, SCHEMA_STATEMENTS, STATEMENTS, STORE, example
+from tests.support.catalogue import CATALOGUE, PARTS, SCHEMA_STATEMENTS, SLOT, STATEMENTS, STORE, example
 from whenthen.engine.arrivals import MAX_INGREDIENTS_BYTES
 from whenthen.engine.listening import MAX_LISTENERS
 from whenthen.engine.sweep import _CHUNK as CHUNK
@@ -175,6 +175,15 @@ def test_the_parser_takes_as_many_statements_as_a_script_does(statement: Stateme
     except AlopexError as error:
         refusal = str(error)
     assert not re.search("MessagePack|SQL input", refusal)
+
+
+@pytest.mark.parametrize("statement", [one for one in STATEMENTS if one.name.startswith("read_")], ids=lambda s: s.name)
+def test_as_many_rows_as_a_union_takes_are_read_at_once(statement: Statement) -> None:
+    """Given a row's key select as often as a union may have it, then it fits into one request."""
+    values = dict.fromkeys(re.findall(r"(?<![:\w]):([a-z_]+)", statement.text), "x" * 80)
+    parts = {part: PARTS.get(part, SLOT) for part in re.findall(r"\{([a-z_]+)\}", statement.text)}
+    selects = [Script().add(statement, **values, **parts) for _ in range(MAX_SELECTS)]
+    assert Script().union(selects).sql
 
 
 def test_a_union_of_too_many_selects_never_leaves() -> None:

@@ -31,6 +31,7 @@ from whenthen.services.partner.failures import failure
 from whenthen.services.partner.fields import EventFields
 from whenthen.services.web.json_values import read as read_json_value
 from whenthen.web.console import language, reasons
+from whenthen.web.console.mistakes import worded
 
 _SOURCE = Path(whenthen.__file__).parent
 _HOUR = 3_600_000
@@ -198,7 +199,7 @@ def test_what_is_listed_is_said(listed: str) -> None:
 
 
 def test_what_is_said_is_translated() -> None:
-    untranslated = [text for text in _really_said() if reasons.translated(text) == text]
+    untranslated = [text for text in _really_said() if worded(text) == text]
     assert untranslated == []
 
 
@@ -215,6 +216,10 @@ def test_what_is_said_is_translated() -> None:
             "何も送信されませんでした：a.example のアドレスが見つかりませんでした。",
         ),
         (str(FieldError("fields.url", "must not be empty")), "fields.url: 入力してください"),
+        (
+            "Nothing was sent: minute: Input should be less than or equal to 59",
+            "何も送信されませんでした：minute: 59以下にしてください",
+        ),
         ("message: Value1 is missing: empty text was used", "message: Value1 がないため、空のテキストを使いました"),
         (
             "It is nested too deeply. Somebody else's words. It is nested too deeply.",

@@ -21,6 +21,7 @@ from whenthen.store.executions import WAITING
 from whenthen.store.history import History
 from whenthen.store.log import PAGE, Filters, list_log, list_months, list_reruns
 from whenthen.store.slots import CLOSE_AFTER_MS, SLOT_NAME_LENGTH, last_slot, list_slots, slot_at, slot_before, slot_end
+from whenthen.store.stats import STATES, Numbers, sum_stats
 from whenthen.store.stream import MAX_ROWS, Places, Wanted, read_places
 
 MAX_PAGE = MAX_ROWS
@@ -30,6 +31,9 @@ SECONDS = 1.5
 """How long slots and log are read for one page. Every scan holds up everybody (ALOPEX.md 2)."""
 
 _FIRST_WINDOW_MS = 6 * 3_600_000
+_FIRST_FILTERED_MS = 4 * 24 * 3_600_000
+"""Of what is looked for there is less: fewer statements, of which each opens every file (ALOPEX.md 4)."""
+
 _SHORT_SECONDS = 0.2
 _MARK_BYTES = 16
 _SLOTS_AT_ONCE = 6
@@ -192,13 +196,24 @@ class _Stream:
         if lowest and slot_end(lowest) + CLOSE_AFTER_MS > now_ms():
             # No slot that is as new can be in the log.
             return
-        length = _FIRST_WINDOW_MS
+        filters = self._filters
+        if filters.state and filters.state not in STATES:
+            # What is in the log has ended.
+            return
+        is_filtered = filters.applet_id or filters.state or filters.service or filters.text
+        length = _FIRST_FILTERED_MS if is_filtered else _FIRST_WINDOW_MS
+        can_jump = bool(filters.applet_id or filters.state) and not filters.first_slot
+        is_rare = False
         for month in self._months():
             last = min(self._newest_slot, last_slot(month))
+            has_jumped = False
             while last[:6] == month and last >= lowest:
+                if is_rare and not has_jumped:
+                    last, has_jumped = min(last, self._last_with_any(month, last)), True
+                    continue
                 # The first window takes in what a clock that was wrong has put into the future.
                 first = max(slot_at(min(slot_end(last), now_ms()) - length), f"{month}010000", lowest)
-                begun = time.monotonic()
+                begun, known = time.monotonic(), len(self._found)
                 if self._read_window(month, (first, last)):
                     return
                 if len(self._shown()) >= self._limit or deadline.left() == 0:
@@ -206,6 +221,7 @@ class _Stream:
                     return
                 if time.monotonic() - begun < _SHORT_SECONDS:
                     length *= 4
+                is_rare = can_jump and len(self._found) == known
                 last = slot_before(first)
 
     def _months(self) -> list[str]:
@@ -213,14 +229,31 @@ class _Stream:
         first, last = self._filters.first_slot[:6], self._filters.last_slot[:6]
         return sorted({first, last}, reverse=True) if first else list_months(self._history.log)
 
+    def _last_with_any(self, month: str, last: str) -> str:
+        """Return the last slot of the newest day, up to that of `last`, that may have what is asked for, or empty text.
+
+        The rollups know the days of each state, and of each applet; of an applet's states how many there were.
+        """
+        applet, state = self._filters.applet_id, self._filters.state
+        sums = sum_stats(self._history.log, self._owner, f"{month}01", last[:8])
+        if applet:
+            numbers = sums.applets.get(applet, Numbers())
+            has_any = getattr(numbers, state) if state else numbers.runs
+            days = [sums.last_days[applet]] if has_any else []
+        else:
+            hours = (item for by_hour in sums.services.values() for item in by_hour.items())
+            days = [hour[:8] for hour, numbers in hours if getattr(numbers, state)]
+        return f"{max(days)}2330" if days else ""
+
     def _read_window(self, month: str, slots: tuple[str, str]) -> bool:
         """Read what a month has of these slots, and return whether there is more than is read at once."""
         log, owner, filters = self._history.log, self._owner, self._filters
         reruns: dict[str, int] = {}
-        if filters.state or filters.service or filters.text:
-            # An earlier run may fit the filters when the last one, which counts, does not.
-            reruns = list_reruns(log, month, owner, slots)
         rows = list_log(log, month, owner, filters, slots=slots, before=self._before)
+        if rows and (filters.state or filters.service or filters.text):
+            # An earlier run may fit the filters when the last one, which counts, does not. One that has come to the log
+            # since was read where it has been before.
+            reruns = list_reruns(log, month, owner, slots)
         self._take((of_log(row) for row in rows if row.run >= reruns.get(row.execution_id, 0)), 0)
         if len(rows) == PAGE:
             self._end_at(of_log(rows[-1]).position)

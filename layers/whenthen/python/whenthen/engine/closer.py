@@ -8,15 +8,19 @@ import logging
 from whenthen.clock import Deadline, to_datetime
 from whenthen.engine.sizes import RARE_MINUTE
 from whenthen.store import closing, loads
+from whenthen.store.database import Database
 from whenthen.store.errors import GuardFailed, MissingTable, StoreError
 from whenthen.store.history import History
 from whenthen.store.slots import CLOSE_AFTER_MS, SlotRow, begin_closing, list_slots, slot_end
+from whenthen.store.stat_parts import are_many, list_part_days, merge_day
 from whenthen.store.statements import Script
 
 logger = logging.getLogger(__name__)
 
 _SECONDS_FOR_A_PART = 5.0
 _BATCH_MINUTES = 10
+_MERGE_AFTER_MS = 2 * CLOSE_AFTER_MS
+_LAST_SLOT = "2330"
 
 
 def close_slots(history: History, now: int, deadline: Deadline) -> int:
@@ -96,7 +100,7 @@ def _load(history: History, slot: SlotRow, rows: int, deadline: Deadline) -> boo
         try:
             load = loads.load_part(history, place, load, part, rollups)
         except MissingTable:
-            loads.make_tables(history.log, part.day)
+            loads.make_tables(history.log, part.day, parts=are_many(rollups))
             load = loads.load_part(history, place, load, part, rollups)
     if load.upto == loads.COMPLETE:
         # Large tables go in steps, so there may be fewer rows than were loaded.
@@ -106,3 +110,29 @@ def _load(history: History, slot: SlotRow, rows: int, deadline: Deadline) -> boo
         return False
     loads.complete(history.log, load)
     return True
+
+
+def merge_stats(log: Database, now: int, deadline: Deadline) -> int:
+    """Merge the numbers of days that are over into the rollups, and return of how many days.
+
+    An hour after a day's last slot was to be closed. A slot that closes later has its numbers merged the next time,
+    beside those: each time costs a row an applet.
+
+    Parameters
+    ----------
+    now:
+        Epoch milliseconds.
+    deadline:
+        When to stop; the next time goes on.
+
+    Raises
+    ------
+    StoreError
+        The database can't do it now; the next time does.
+    """
+    merged = 0
+    for day in list_part_days(log):
+        if slot_end(day + _LAST_SLOT) + _MERGE_AFTER_MS <= now and deadline.left() > _SECONDS_FOR_A_PART:
+            merge_day(log, day)
+            merged += 1
+    return merged

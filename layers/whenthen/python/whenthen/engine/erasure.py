@@ -25,6 +25,7 @@ from whenthen.store.keys import list_keys, list_users
 from whenthen.store.log import list_months
 from whenthen.store.phones import blank_phones
 from whenthen.store.slots import list_slots
+from whenthen.store.stat_parts import list_part_days, merge_day
 from whenthen.store.stats import delete_stats
 from whenthen.store.test_calls import delete_awaited
 
@@ -91,6 +92,9 @@ def erase_owners(history: History) -> list[str]:
                 erase_payloads(history, day, owner_id)
                 if not list_owners(history.log, day):
                     drop_day(history, day)
+        # A row of a columnar table can't be deleted.
+        for day in list_part_days(history.log):
+            merge_day(history.log, day)
         # A month that another tick has set aside is missing for the moment: the next time goes on.
         for month in list_months(history.log):
             erase(history, FACTS, month, owner_id)

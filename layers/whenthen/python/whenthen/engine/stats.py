@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from whenthen.clock import to_datetime
-from whenthen.store.errors import MissingTable
 from whenthen.store.history import History
 from whenthen.store.log import count_day
 from whenthen.store.slots import SLOT_MINUTES, list_slots, slot_end
@@ -51,12 +50,7 @@ def read_stats(history: History, owner_id: str, *, days: int, now: int) -> Stats
     stats = Stats(_complete_until(history, now))
     last = to_datetime(now).date()
     first = last - timedelta(days=days - 1)
-    for month in _months(first, last):
-        try:
-            stats.add(list_stats(history.log, month, owner_id, f"{first:%Y%m%d}", f"{last:%Y%m%d}"))
-        except MissingTable:
-            # Nothing ran in that month.
-            continue
+    stats.add(list_stats(history.log, owner_id, f"{first:%Y%m%d}", f"{last:%Y%m%d}"))
     return stats
 
 
@@ -72,10 +66,6 @@ def count_exactly(history: History, owner_id: str, day: date, *, now: int) -> St
             )
         )
     return stats
-
-
-def _months(first: date, last: date) -> Iterable[str]:
-    return sorted({f"{first + timedelta(days=n):%Y%m}" for n in range((last - first).days + 1)})
 
 
 def _complete_until(history: History, now: int) -> int:

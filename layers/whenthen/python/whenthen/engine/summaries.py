@@ -13,6 +13,7 @@ from whenthen.store.applets import AppletRow
 from whenthen.store.checks import CheckRow, read_checks
 from whenthen.store.connections import ConnectionRow, ConnectionState, read_connections
 from whenthen.store.database import Database
+from whenthen.store.executions import State
 from whenthen.store.history import History
 from whenthen.store.statements import MAX_SELECTS
 from whenthen.store.stats import STATES, Numbers, sum_stats
@@ -21,6 +22,7 @@ from whenthen.store.stream import Counted
 DAYS = 7
 """How many days the numbers are of, days of UTC, the present one included."""
 
+_TRIED = (State.SUCCEEDED, State.FAILED, State.UNKNOWN)
 _TROUBLE = (ConnectionState.FAILING, ConnectionState.BROKEN)
 
 
@@ -28,7 +30,8 @@ _TROUBLE = (ConnectionState.FAILING, ConnectionState.BROKEN)
 class LastRun:
     """The last run. Of one in the log only its day is known, ``yyyymmdd`` of UTC: `at` is None and `state` empty.
 
-    `at` is when its event occurred, epoch milliseconds.
+    `at` is when it ended or, while it is under way, when its event occurred, epoch milliseconds: what a source dates
+    back has still run now.
     """
 
     day: str
@@ -44,6 +47,8 @@ class Summary:
     ----------
     last_run:
         None when it has not run in the last `DAYS` days.
+    last_tried:
+        The last run that has succeeded, failed or is unknown; None when none of these is outside the log.
     numbers:
         How its executions of these days ended; without attempts and durations.
     under_way:
@@ -56,6 +61,7 @@ class Summary:
     """
 
     last_run: LastRun | None = None
+    last_tried: LastRun | None = None
     numbers: Numbers = field(default_factory=Numbers)
     under_way: int = 0
     check: CheckRow | None = None
@@ -104,9 +110,16 @@ def _add(summary: Summary, counted: Counted) -> None:
         summary.numbers.count(counted.state, counted.runs)
     else:
         summary.under_way += counted.runs
-    last = LastRun(to_datetime(counted.last_at).strftime("%Y%m%d"), counted.last_at, counted.state)
-    if summary.last_run is None or summary.last_run.at is None or summary.last_run.at < counted.last_at:
+    last_at = counted.ended_at or counted.last_at
+    last = LastRun(to_datetime(last_at).strftime("%Y%m%d"), last_at, counted.state)
+    if _is_later(last, summary.last_run):
         summary.last_run = last
+    if counted.state in _TRIED and _is_later(last, summary.last_tried):
+        summary.last_tried = last
+
+
+def _is_later(last: LastRun, known: LastRun | None) -> bool:
+    return known is None or known.at is None or known.at < (last.at or 0)
 
 
 def _by_key[T](

@@ -7,7 +7,7 @@ from whenthen.clock import Deadline, now_ms
 from whenthen.engine import watching
 from whenthen.engine.arrivals import Arrival
 from whenthen.engine.checks import Checks
-from whenthen.engine.closer import close_slots
+from whenthen.engine.closer import close_slots, merge_stats
 from whenthen.engine.erasure import erase_owners
 from whenthen.engine.failing import turn_off_failing
 from whenthen.engine.housekeeping import Housekeeping
@@ -112,6 +112,10 @@ def tick(
     def closing() -> None:
         close_slots(history, past, Deadline(deadline.left() / 2))
 
+    def merging() -> None:
+        if is_rare(past):
+            merge_stats(history.log, past, Deadline(deadline.left() / 2))
+
     def erasing() -> None:
         # First what an erasing that broke off hides from everybody.
         finish_erasing(history)
@@ -142,7 +146,8 @@ def tick(
     # One that fails does not keep the others from their turn. Keeping is first: what the hosts say matters most when
     # nothing else works. Draining is last: it may take all that is left.
     stages = (
-        keeping, opening, checking, sweeping, settling, reviewing, closing, trimming, erasing, measuring, draining
+        keeping, opening, checking, sweeping, settling, reviewing, closing, merging, trimming, erasing, measuring,
+        draining,
     )  # fmt: skip
     for stage in stages:
         try:

@@ -89,7 +89,24 @@ def _check_syntax(text: str, tokens: list[Token]) -> None:
     except minijinja.TemplateError as exc:
         start = exc.range[0] if exc.range else 0
         position = len(source.encode()[: max(0, start - len(_SYNTAX_ONLY))].decode(errors="ignore"))
-        raise ExpressionError(exc.detail or str(exc.kind), min(position, len(text))) from exc
+        raise ExpressionError(_said(exc, source, tokens, position), min(position, len(text))) from exc
+
+
+def _said(error: minijinja.TemplateError, source: str, tokens: list[Token], position: int) -> str:
+    """Return a syntax error in words about what people write, and not about what the engine expects."""
+    if position >= len(source.rstrip()):
+        return "something is missing at the end"
+    index = next((index for index, token in enumerate(tokens) if token.start == position), None)
+    token = tokens[index] if index is not None else None
+    if token is None:
+        return error.detail or str(error.kind)
+    if token.text == "=":
+        return "to compare, write == in the place of ="
+    if token.role in ("name", "value"):
+        if token.text.lower() in LEVELS:
+            return f"write {token.text} in small letters"
+        return f"an operator is missing before {token.text}, such as == or and"
+    return f"{token.text} can't stand here"
 
 
 def _is_guarded(tokens: list[Token], pairs: Mapping[int, int], index: int) -> bool:

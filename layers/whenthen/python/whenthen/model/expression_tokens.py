@@ -23,6 +23,7 @@ _TOKEN = re.compile(
     | (?P<space>\s+)""",
     re.VERBOSE | re.DOTALL,
 )
+_CURLY = frozenset("‘’‚“”„")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _CONSTANTS = frozenset({"true", "True", "false", "False", "none", "None"})
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
@@ -99,8 +100,11 @@ def _words(text: str) -> Iterator[tuple[str, str, int]]:
     while position < len(text):
         found = _TOKEN.match(text, position)
         if not found:
-            what = "quotation mark without its partner" if text[position] in "'\"" else "character"
-            raise ExpressionError(f"there is an unexpected {what}: {text[position]}", position)
+            character = text[position]
+            what = "quotation mark without its partner" if character in "'\"" else "character"
+            # Phones and word processors write these in the place of straight ones.
+            what = "curly quotation mark" if character in _CURLY else what
+            raise ExpressionError(f"there is an unexpected {what}: {character}", position)
         if found.lastgroup != "space":
             yield str(found.lastgroup), found[0], position
         position = found.end()

@@ -29,7 +29,7 @@ def check_zone(name: str) -> str:
         There is none of this name.
     """
     if name not in _zones():
-        raise ValueError(f"is not an IANA time zone, such as Europe/Paris: {name[:64]!r}")
+        raise ValueError(f"is not the name of a time zone, such as Europe/Paris: {name[:64]!r}")
     return name
 
 
@@ -50,7 +50,7 @@ Zone = Annotated[
     Field(
         validate_default=True,
         title="Time zone",
-        description="An IANA name such as Europe/Paris; the owner's own when left out.",
+        description="Named after a place in it, such as Europe/Paris; your own when left out.",
     ),
 ]
 """A field ``zone: Zone = ""``. The owner's zone is filled in when the applet is stored, so it stays as it is then."""

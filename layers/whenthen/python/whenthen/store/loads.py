@@ -11,8 +11,9 @@ from whenthen.store.errors import GuardFailed
 from whenthen.store.history import History
 from whenthen.store.progress import FACTS_SEPARATOR, NO_FACTS
 from whenthen.store.slots import SlotRow
+from whenthen.store.stat_parts import add_rollups, create_parts
 from whenthen.store.statements import Script, load
-from whenthen.store.stats import STATES, Numbers, add_stats, create_stats
+from whenthen.store.stats import STATES, Numbers, Rollups, create_stats
 
 _S = load("log")
 
@@ -24,9 +25,6 @@ PART_ROWS = 6_000
 
 PART_BYTES = 16 * 1024 * 1024
 """About the most text that is loaded at once."""
-
-type Rollups = dict[tuple[str, ...], Numbers]
-"""By owner, kind, subject, day and hour (empty for a whole day)."""
 
 _FACTS = {"separator": FACTS_SEPARATOR, "no_facts": NO_FACTS}
 _TIMEOUT_SECONDS = 60.0
@@ -107,7 +105,7 @@ def next_part(log: Database, place: str, slot: SlotRow, seen: Load, rows_left: i
 
 
 def _rollups(groups: Rows) -> Rollups:
-    found: Rollups = {}
+    found: dict[tuple[str, ...], Numbers] = {}
     for group in groups:
         if group["state"] not in STATES:
             # One that is not final was put there by a clock that was wrong: it moves before the next try.
@@ -139,7 +137,7 @@ def load_part(history: History, place: str, seen: Load, part: Part, rollups: Rol
     script.add(_S["take_facts"], month=month, file=file)
     script.add(_S["write_details"], place=place, after=part.after, rows=part.rows, file=file)
     script.add(_S["take_details"], day=part.day, file=file)
-    add_stats(script, month, rollups, part_id=f"{seen.load_id}.{then.loaded_rows}")
+    add_rollups(script, part.day, rollups, part_id=f"{seen.load_id}.{then.loaded_rows}", file=file)
     if history.is_apart:
         # It holds this part and nothing else.
         script.add(_S["drop_copy"], place=place)
@@ -147,10 +145,18 @@ def load_part(history: History, place: str, seen: Load, part: Part, rollups: Rol
     return then
 
 
-def make_tables(log: Database, day: str) -> None:
-    """Create the log and rollups of the day's month, and the day's details; what is there stays."""
+def make_tables(log: Database, day: str, *, parts: bool = False) -> None:
+    """Create the log and rollups of the day's month, and the day's details; what is there stays.
+
+    Parameters
+    ----------
+    parts:
+        Also the day's table of numbers that stand apart (`stat_parts`). Every table makes every statement slower.
+    """
     month = day[:6]
     script = Script().add(_S["create_log"], month=month).add(_S["create_details"], day=day)
     create_stats(script, month)
+    if parts:
+        create_parts(script, day)
     script.add(_S["insert_month"], month=month).add(_S["insert_day"], day=day)
     log.execute(script.sql)

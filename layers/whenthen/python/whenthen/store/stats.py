@@ -8,13 +8,9 @@ from typing import Any
 
 from whenthen.store.database import Database, Rows
 from whenthen.store.errors import MissingTable
-from whenthen.store.statements import Script, load
+from whenthen.store.statements import Script, Statement, load
 
 _S = load("stats")
-
-
-MAX_SUMS = 36
-"""The most sums that fit one request beside a part (`statements.MAX_AST_VALUES`)."""
 
 STATES = ("succeeded", "failed", "skipped", "unknown")
 """How an execution can have ended."""
@@ -65,8 +61,11 @@ class Numbers:
         return self.succeeded / self.tried if self.tried else None
 
 
-_NUMBERS = tuple(item.name for item in fields(Numbers))
-_ZEROS = [0] * len(_NUMBERS)
+NUMBERS = tuple(item.name for item in fields(Numbers))
+"""Their names, which are those of columns."""
+
+type Rollups = Mapping[tuple[str, ...], Numbers]
+"""By owner, kind, subject, day and hour (empty for a whole day)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,43 +84,26 @@ def create_stats(script: Script, month: str) -> None:
     script.add(_S["create_stats"], month=month)
 
 
-def add_stats(script: Script, month: str, rollups: Mapping[tuple[str, ...], Numbers], *, part_id: str = "") -> None:
-    """Add numbers of a month to its rollups, by owner, kind, subject, day and hour (empty for a whole day).
-
-    Parameters
-    ----------
-    part_id:
-        Names the part that the numbers are of. When there are more than `MAX_SUMS`, the part gets rows of its own, and
-        the reader sums them.
-    """
-    many = len(rollups) > MAX_SUMS
-    ids = {key: json.dumps([*key, part_id] if many else key, ensure_ascii=False) for key in rollups}
-    values = {key: [getattr(numbers, name) for name in _NUMBERS] for key, numbers in rollups.items()}
-    rows = [[ids[key], *key[:4], int(key[4] or -1), *(values[key] if many else _ZEROS)] for key in rollups]
+def add_stats(script: Script, month: str, rollups: Rollups) -> None:
+    """Add to `script` numbers of a month, to be added to its rollups: a few, see `stat_parts.add_rollups`."""
+    ids = {key: json.dumps(key, ensure_ascii=False) for key in rollups}
+    rows = [[ids[key], *key[:4], int(key[4] or -1)] for key in rollups]
     script.add(_S["insert_stats"], month=month, rows=json.dumps(rows, ensure_ascii=False, separators=(",", ":")))
-    if not many:
-        for key in rollups:
-            script.add(_S["add_stats"], month=month, stat_id=ids[key], **dict(zip(_NUMBERS, values[key], strict=True)))
+    for key, numbers in rollups.items():
+        script.add(_S["add_stats"], month=month, stat_id=ids[key], **{name: getattr(numbers, name) for name in NUMBERS})
 
 
-def list_stats(database: Database, month: str, owner_id: str, from_day: str, to_day: str) -> list[StatRow]:
-    """Return an owner's rollups of a month, from one day to another, both included.
-
-    Raises
-    ------
-    MissingTable
-        Nothing of that month is in the log.
-    """
-    script = Script().add(_S["list_stats"], month=month, owner_id=owner_id, from_day=from_day, to_day=to_day)
+def list_stats(database: Database, owner_id: str, from_day: str, to_day: str) -> list[StatRow]:
+    """Return an owner's rollups from one day to another, ``yyyymmdd``, both included. Several may be of the same."""
     return [
         StatRow(
             row["kind"],
             row["subject"],
             row["day"],
             row["hour"] if row["hour"] >= 0 else None,
-            Numbers(**{name: row[name] for name in _NUMBERS}),
+            Numbers(**{name: row[name] for name in NUMBERS}),
         )
-        for row in database.execute(script.sql)
+        for row in _read(database, _S["list_stats"], _S["list_parts"], from_day, to_day, {"owner_id": owner_id})
     ]
 
 
@@ -138,39 +120,60 @@ class Sums:
 
 
 def sum_stats(database: Database, owner_id: str, from_day: str, to_day: str, *, applets_from: str = "") -> Sums:
-    """Return the sums of an owner's rollups from one day to another, both included, in one statement.
+    """Return the sums of an owner's rollups from one day to another, both included: one statement scans.
 
     Parameters
     ----------
     applets_from:
         The first day of the applets' numbers; empty for that of the others.
     """
-    first, last = (datetime.strptime(day, "%Y%m%d").date() for day in (from_day, to_day))
-    months = sorted({f"{first + timedelta(days=n):%Y%m}" for n in range((last - first).days + 1)})
     sums = Sums()
-    days = {"from_day": from_day, "to_day": to_day, "applets_from": applets_from}
-    for row in _sum_months(database, months, owner_id, days):
+    values = {"owner_id": owner_id, "applets_from": applets_from}
+    for row in _read(database, _S["sum_stats"], _S["sum_parts"], from_day, to_day, values):
         numbers = Numbers(**{state: row[state] for state in STATES})
         subject = row["subject"]
         if row["kind"] == "applet":
             sums.applets.setdefault(subject, Numbers()).add_all(numbers)
             sums.last_days[subject] = max(row["last_day"], sums.last_days.get(subject, ""))
         else:
-            sums.services.setdefault(subject, {})[f"{row['day']}{row['hour']:02}"] = numbers
+            hours = sums.services.setdefault(subject, {})
+            hours.setdefault(f"{row['day']}{row['hour']:02}", Numbers()).add_all(numbers)
     return sums
 
 
-def _sum_months(database: Database, months: list[str], owner_id: str, days: Mapping[str, str]) -> Rows:
-    while months:
-        selects = [Script().add(_S["sum_stats"], month=month, owner_id=owner_id, **days) for month in months]
+def _read(
+    database: Database,
+    of_month: Statement,
+    of_day: Statement,
+    from_day: str,
+    to_day: str,
+    values: Mapping[str, str],
+) -> Rows:
+    """Return what these days have, at one instant: rollups by month, and what stands apart by day."""
+    months, days = _find_tables(database, from_day, to_day)
+    bounds = {"from_day": from_day, "to_day": to_day}
+    selects = {f"daily_stats_{month}": Script().add(of_month, month=month, **bounds, **values) for month in months}
+    selects |= {f"stat_parts_{day}": Script().add(of_day, day=day, **values) for day in days}
+    while selects:
         try:
-            return database.execute(Script().union(selects).sql)
+            return database.execute(Script().union(list(selects.values())).sql)
         except MissingTable as error:
-            # Nothing of that month is in the log.
-            months = [month for month in months if not error.table.endswith(month)]
+            # Merged since it was found: its numbers are among those of the month.
+            del selects[error.table]
     return []
 
 
+def _find_tables(database: Database, from_day: str, to_day: str) -> tuple[list[str], list[str]]:
+    """Return the months that have rollups and the days that have numbers apart, without a scan."""
+    first, last = (datetime.strptime(day, "%Y%m%d").date() for day in (from_day, to_day))
+    months = sorted({f"{first + timedelta(days=n):%Y%m}" for n in range((last - first).days + 1)})
+    known = [Script().add(_S["read_month"], month=month) for month in months]
+    apart = [Script().add(_S["read_part_days"], month=month) for month in months]
+    rows = database.execute(Script().union(known + apart).sql)
+    days = {day for row in rows for day in row["part_days"].split() if from_day <= day <= to_day}
+    return sorted({row["stat_month"] for row in rows}), sorted(days)
+
+
 def delete_stats(database: Database, month: str, owner_id: str) -> None:
-    """Delete an owner's rollups of a month. Raises as `list_stats`."""
+    """Delete an owner's rollups of a month. What is not merged stays."""
     database.execute(Script().add(_S["delete_stats"], month=month, owner_id=owner_id).sql)

@@ -30,8 +30,9 @@ class Places:
 class Counted:
     """How many executions of an applet are in one `state`, of slots that began in one `hour`, ``yyyymmddhh`` UTC.
 
-    Times are epoch milliseconds: the last and the first one occurred at, and when the first one is due, None when none
-    is. `service` decided how they ended, and is empty while they are under way.
+    Times are epoch milliseconds: when the last one ended, 0 while they are under way, when the last and the first one
+    occurred, and when the first one is due, None when none is. `service` decided how they ended, and is empty while
+    they are under way.
     """
 
     applet_id: str
@@ -39,6 +40,7 @@ class Counted:
     service: str
     hour: str
     runs: int
+    ended_at: int
     last_at: int
     first_at: int
     due_at: int | None

@@ -24,7 +24,7 @@ from whenthen.services.webhooks.triggers import (
 )
 from whenthen.store.keys import find_key, hash_key
 from whenthen.web import button_hooks, location, signed_hooks
-from whenthen.web.body import read_body
+from whenthen.web.body import check_form_charset, read_body
 from whenthen.web.receiving import check_ingredients, event_header, guarded, store
 from whenthen.wiring import Runtime
 
@@ -83,6 +83,7 @@ def routes(runtime: Runtime) -> list[Route]:
 
 async def _multipart_values(request: Request) -> list[tuple[str, str]]:
     try:
+        check_form_charset(request)
         async with request.form() as form:
             return [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
     except HTTPException as error:

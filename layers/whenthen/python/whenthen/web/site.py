@@ -36,6 +36,8 @@ def make_app(runtime: Runtime, *others: Route) -> Starlette:
         def refuse(_visit: Visit) -> Response:
             raise error
 
-        return await endpoint(runtime, {request.method: refuse}, for_everybody=True)(request)
+        # Whatever the method, and whatever form came along, it is not looked at.
+        asked = Request({**request.scope, "method": "GET"}, request.receive)
+        return await endpoint(runtime, {"GET": refuse}, for_everybody=True)(asked)
 
     return Starlette(routes=[*others, *routes(runtime)], exception_handlers={HTTPException: http_error})

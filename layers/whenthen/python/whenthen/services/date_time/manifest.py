@@ -51,7 +51,7 @@ SERVICE = Service(
         _trigger("every_day_at", "Every day at", "Fires every day at a time of day.", EveryDayAtFields),
         _trigger(
             "every_weekday_at",
-            "Every day of the week at",
+            "On days of the week at",
             "Fires at a time of day on the days of the week you choose.",
             EveryWeekdayAtFields,
         ),

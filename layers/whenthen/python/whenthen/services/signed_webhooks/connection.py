@@ -35,7 +35,7 @@ type KeptHeader = Annotated[Header, AfterValidator(_not_credentials)]
 class SignedWebhookFields(Fields):
     """How a sender signs. All but `scheme` and `secret` is for the scheme that its description names."""
 
-    scheme: Annotated[Scheme, Field(title="Sender", description="hmac is any other sender that signs with an HMAC.")]
+    scheme: Annotated[Scheme, Field(title="Sender", description="hmac stands for any other sender that signs so.")]
     secret: Annotated[
         Secret,
         StringConstraints(min_length=1),
@@ -135,6 +135,7 @@ def _no_test(_fields: SignedWebhookFields) -> Test | None:
 
 CONNECTION = ConnectionType(
     fields=SignedWebhookFields,
-    description="A sender that signs its webhooks. Give it the connection's URL, /hooks/ and the connection's id.",
+    description="A sender that signs its webhooks. The connection has an address of its own, to be given to the "
+    "sender.",
     test=_no_test,
 )

@@ -18,6 +18,7 @@ from whenthen.services.registry import SERVICES
 from whenthen.store.applets import list_applets
 from whenthen.store.executions import State
 from whenthen.store.log import Filters
+from whenthen.store.slots import SLOT_MINUTES, slot_end
 from whenthen.web.console.language import gettext as _
 from whenthen.web.console.visit import Visit
 
@@ -109,8 +110,8 @@ def _page(visit: Visit, asked: _Asked, page: activity.Page | None, errors: Mappi
     )
 
 
-def by_day(items: Iterable[Item], zone: str) -> list[tuple[str, list[Item]]]:
-    """Return items of the activity under the days that they occurred on, in the order of the stream.
+def by_day(items: Iterable[Item], zone: str) -> list[tuple[str, str, list[Item]]]:
+    """Return items of the activity under the days on which they came, in words and as a date, in the stream's order.
 
     Parameters
     ----------
@@ -119,8 +120,14 @@ def by_day(items: Iterable[Item], zone: str) -> list[tuple[str, list[Item]]]:
     """
     today = datetime.fromtimestamp(now_ms() / 1000, ZoneInfo(zone)).date()
     words = {today: _("Today"), today - timedelta(days=1): _("Yesterday")}
-    days = groupby(items, lambda item: to_datetime(item.occurred_at).astimezone(ZoneInfo(zone)).date())
-    return [(words.get(day, day.isoformat()), list(of_day)) for day, of_day in days]
+    days = groupby(items, lambda item: to_datetime(_came_at(item)).astimezone(ZoneInfo(zone)).date())
+    return [(words.get(day, day.isoformat()), day.isoformat(), list(of_day)) for day, of_day in days]
+
+
+def _came_at(item: Item) -> int:
+    """Return when an item's event occurred, within its slot: a source may date it back by years."""
+    end = slot_end(item.position.slot)
+    return min(max(item.occurred_at, end - SLOT_MINUTES * 60_000), end - 1)
 
 
 def _by_name(names: Mapping[str, str]) -> list[tuple[str, str]]:

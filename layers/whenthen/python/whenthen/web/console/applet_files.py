@@ -21,6 +21,7 @@ from whenthen.model.values import compact_json
 from whenthen.web.console import reasons
 from whenthen.web.console.applet_words import problems
 from whenthen.web.console.language import gettext as _
+from whenthen.web.console.mistakes import worded
 from whenthen.web.console.rendering import HEADERS
 from whenthen.web.console.visit import Visit
 
@@ -129,5 +130,5 @@ def _told_of(index: int, document: dict[str, Any], errors: list[FieldError]) -> 
     try:
         applet = Applet.model_validate({key: value for key, value in document.items() if key != "id"})
     except ValidationError:
-        return Told(index + 1, name, [f"{error.field}: {reasons.translated(error.message)}" for error in errors])
+        return Told(index + 1, name, [f"{error.field}: {worded(error.message)}" for error in errors])
     return Told(index + 1, name, problems(applet, FieldErrors(errors)))

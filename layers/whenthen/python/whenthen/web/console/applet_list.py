@@ -101,12 +101,15 @@ def listed(row: AppletRow, summary: Summary) -> Listed:
 
 
 def is_failing(summary: Summary) -> bool:
-    """Return whether an applet needs its owner: the last run, the checks or a connection went wrong."""
-    last, check = summary.last_run, summary.check
+    """Return whether an applet needs its owner: the last run, the checks or a connection went wrong.
+
+    Of runs that are in the log it is known how they ended, not in which order: then it is whether more went wrong.
+    """
+    last, check, numbers = summary.last_tried, summary.check, summary.numbers
     return (
         bool(summary.connections)
         or (check is not None and check.next_check_at is not None and check.failures > 0)
-        or (last is not None and last.state in _TROUBLE)
+        or (last.state in _TROUBLE if last is not None else numbers.failed + numbers.unknown > numbers.succeeded)
     )
 
 

@@ -82,10 +82,17 @@ def take_duplicate(visit: Visit) -> Response:
 
 def take_delete(visit: Visit) -> Response:
     """Deletes an applet, which can be undone."""
-    applet_id = visit.path["id"]
-    row = applets.get(visit.runtime.database, visit.owner, applet_id)
-    applets.delete(visit.runtime.database, visit.owner, applet_id)
-    return visit.redirect("/applets", deleted=applet_id, **({"on": "1"} if row.enabled else {}))
+    database, applet_id = visit.runtime.database, visit.path["id"]
+    try:
+        was_on = applets.get(database, visit.owner, applet_id).enabled
+        applets.delete(database, visit.owner, applet_id)
+    except NotFound:
+        row = find_applet(database, applet_id)
+        if row is None or row.owner_id != visit.owner:
+            raise
+        # A second click: the first one has deleted it, and the way back is still to be offered.
+        was_on = visit.text("on") == "1"
+    return visit.redirect("/applets", deleted=applet_id, **({"on": "1"} if was_on else {}))
 
 
 def take_restore(visit: Visit) -> Response:

@@ -55,7 +55,7 @@ _TEMPLATES = (
         "webhook_to_notification",
         "Web request to a notification",
         "Any program or device that can open a URL leaves a message in your inbox here.",
-        _when("webhooks", "event", event="hello"),
+        _when("webhooks", "event", event="doorbell"),
         _then("notifications", "send_notification", title="{{EventName}}", message="{{Value1}} {{Value2}} {{Value3}}"),
     ),
     _made(

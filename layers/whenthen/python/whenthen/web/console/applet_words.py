@@ -9,11 +9,14 @@ from pydantic import BaseModel
 from whenthen.engine.masking import MASK
 from whenthen.model.applet import ActionRef, Applet, Delay, QueryRef, TriggerRef, query_name
 from whenthen.services.connecting import secret_names
+from whenthen.services.contract import Trigger
 from whenthen.services.registry import SERVICES, find_action, find_query, find_trigger
 from whenthen.services.schedules.fields import ClockFields
+from whenthen.web.console.field_forms import choice_name, chosen_fields
 from whenthen.web.console.language import gettext as _
 from whenthen.web.console.language import ngettext
 from whenthen.web.console.mistakes import by_path
+from whenthen.web.console.schedule_words import duration, when
 
 _MAX_DETAIL = 48
 
@@ -49,8 +52,10 @@ class Words:
 def sentence(applet: Applet) -> str:
     """Return the applet in one sentence: When this, then that."""
     actions = [_named(_action(action)) for action in applet.actions]
-    trigger = _named(trigger_words(applet.trigger)) + _detail(applet.trigger)
-    return _("When %(trigger)s, then %(actions)s") % {"trigger": trigger, "actions": _(" and ").join(actions)}
+    return _("When %(trigger)s, then %(actions)s") % {
+        "trigger": _told(applet.trigger),
+        "actions": _(" and ").join(actions),
+    }
 
 
 def services_of(applet: Applet) -> list[tuple[str, str]]:
@@ -102,20 +107,6 @@ def settings_words(applet: Applet) -> list[str]:
     return found
 
 
-def duration(seconds: int) -> str:
-    """Return a length of time in words: ``1 hour 30 minutes``."""
-    minutes, seconds = divmod(seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    counted = (
-        (days, ngettext("%(num)d day", "%(num)d days", days)),
-        (hours, ngettext("%(num)d hour", "%(num)d hours", hours)),
-        (minutes, ngettext("%(num)d minute", "%(num)d minutes", minutes)),
-        (seconds, ngettext("%(num)d second", "%(num)d seconds", seconds)),
-    )
-    return " ".join(words % {"num": number} for number, words in counted if number)
-
-
 def problems(applet: Applet, error: Exception) -> list[str]:
     """Return what is wrong with an applet, each with the part and the field that it is about.
 
@@ -161,17 +152,24 @@ def _field(path: str, model: type[BaseModel] | None) -> list[str]:
     return []
 
 
-def _detail(reference: TriggerRef) -> str:
-    """Return what tells a trigger from others of its kind, to be put after its name: the first text that it needs."""
-    found = find_trigger(reference.service, reference.trigger)
+def _told(reference: TriggerRef) -> str:
+    """Return a trigger with what tells it from others of its kind."""
+    words, found = trigger_words(reference), find_trigger(reference.service, reference.trigger)
     if found is None:
-        return ""
+        return _named(words)
+    if schedule := when(found.fields, reference.fields):
+        return f"{words.service_name}: {schedule}"
+    return _named(words) + _detail(found, reference)
+
+
+def _detail(found: Trigger, reference: TriggerRef) -> str:
+    """Return the first text that a trigger needs, to be put after its name."""
     needed = found.fields.model_json_schema().get("required", [])
     values = (reference.fields.get(name) for name in needed)
     text = next((value for value in values if isinstance(value, str)), "")
     if not text or len(text) > _MAX_DETAIL:
         return ""
-    # Every day at 07:30.
+    # Today's weather report at 07:30.
     return f" {text}" if issubclass(found.fields, ClockFields) else f" ({text})"
 
 
@@ -209,6 +207,7 @@ def _words(
 def _values(model: type[BaseModel] | None, fields: Mapping[str, Any]) -> list[tuple[str, Any]]:
     properties = _properties(model)
     secrets = secret_names(model) if model is not None else frozenset()  # type: ignore[arg-type]
+    chosen = chosen_fields(model) if model is not None else frozenset()
     found = []
     for name in [*properties, *(name for name in fields if name not in properties)]:
         value = fields.get(name)
@@ -217,6 +216,8 @@ def _values(model: type[BaseModel] | None, fields: Mapping[str, Any]) -> list[tu
             continue
         if name in secrets:
             value = MASK
+        elif name in chosen:
+            value = ", ".join(choice_name(str(item)) for item in (value if isinstance(value, list) else [value]))
         elif isinstance(value, list):
             value = ", ".join(map(str, value))
         elif isinstance(value, bool):

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from whenthen.clock import now_ms
 from whenthen.engine.check_results import Results, state_of
 from whenthen.engine.dashboard import Dashboard, TroubledTrigger, read_dashboard
+from whenthen.engine.days import day_start
 from whenthen.services.registry import SERVICES, find_trigger
 from whenthen.store.stats import Numbers
 from whenthen.web.console.language import gettext as _
@@ -17,6 +18,7 @@ from whenthen.web.console.visit import Visit
 PATH = "/dashboard"
 
 _PERIODS = (7, 30, 90)
+_HOUR_MS = 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ def show(visit: Visit) -> Response:
         periods=_PERIODS,
         board=board,
         total=_total(board.days.values()),
+        begins_within_hours=any(day_start(day, visit.zone) % _HOUR_MS for day in board.days),
         services=_services(board),
         triggers=[_trouble(found) for found in board.triggers],
     )

@@ -36,7 +36,10 @@ def take_rerun(visit: Visit) -> Response:
     try:
         executions.rerun(runtime.history, runtime.wakeups, visit.owner, execution_id, only_failed=only_failed)
     except Stale as error:
-        return _page(visit, _find(visit), status=409, error=reasons.translated(str(error)))
+        detail = _find(visit)
+        if detail.item.state not in _UNDER_WAY:
+            return _page(visit, detail, status=409, error=reasons.translated(str(error)))
+        # A second click: it is running again already.
     except FieldError as error:
         return _page(visit, _find(visit), status=422, error=reasons.translated(error.message))
     return visit.redirect(_address(execution_id))

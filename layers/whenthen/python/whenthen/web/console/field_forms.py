@@ -4,11 +4,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from functools import cache
 from typing import Any, Literal
 
 from pydantic import BaseModel
 from starlette.datastructures import FormData
 
+from whenthen.services.date_time.fields import WEEKDAYS
 from whenthen.web.console.language import gettext as _
 
 type Kind = Literal["line", "lines", "text", "secret", "number", "yes", "choice", "choices", "pairs", "zone"]
@@ -32,6 +34,14 @@ _TEXTS = {
     "trigger_fields",
 }
 """Fields that people write more than a line into; their schemas say how long they may be, not this."""
+
+_NAMES: dict[str, str] = (
+    {str(day): day.capitalize() for day in WEEKDAYS}
+    | {name: name.upper() for name in ("hmac", "html", "ses", "smtp", "starttls", "tls")}
+    | {name: name.capitalize() for name in ("meta", "shopify", "slack", "stripe")}
+    | {"github": "GitHub", "standard_webhooks": "Standard Webhooks"}
+)
+"""How values are called that are names."""
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
 _MAX_PAIRS = 100
@@ -134,6 +144,14 @@ def read_fields(model: type[BaseModel], form: FormData, prefix: str) -> dict[str
     return read
 
 
+@cache
+def chosen_fields(model: type[BaseModel]) -> frozenset[str]:
+    """Return the names of a model's fields whose values are chosen, each known by `choice_name`."""
+    schema = model.model_json_schema()
+    fields = {slug: _resolved(part, schema.get("$defs", {})) for slug, part in schema.get("properties", {}).items()}
+    return frozenset(slug for slug, part in fields.items() if _kind(slug, part) in ("choice", "choices"))
+
+
 def _resolved(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
     reference = schema.get("$ref")
     return definitions[reference.rpartition("/")[2]] | schema if reference else schema
@@ -178,11 +196,12 @@ def _shown(kind: Kind, value: Any) -> Any:
 
 def _options(schema: dict[str, Any], definitions: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     values = schema["enum"] if "enum" in schema else _resolved(schema["items"], definitions)["enum"]
-    return tuple((str(value), _(_words(str(value)))) for value in values)
+    return tuple((str(value), choice_name(str(value))) for value in values)
 
 
-def _words(value: str) -> str:
-    return value.replace("_", " ") if re.fullmatch(r"[a-z_]+", value) else value
+def choice_name(value: str) -> str:
+    """Return how a value to choose is called."""
+    return _(_NAMES.get(value) or (value.replace("_", " ") if re.fullmatch(r"[a-z_]+", value) else value))
 
 
 def _attributes(kind: Kind, schema: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from whenthen.errors import FieldError, FieldErrors
 from whenthen.web.console import reasons
 from whenthen.web.console.field_forms import FormField
-from whenthen.web.console.language import gettext as _
+from whenthen.web.console.plain_words import plain
 from whenthen.web.problems import describe
 
 MISTAKES = (FieldError, FieldErrors, ValidationError)
@@ -26,14 +26,12 @@ class Mistake:
 
 def by_path(error: Exception) -> dict[str, str]:
     """Return what is wrong by the path of the field, in words, of one of `MISTAKES`."""
-    return {item["field"]: _worded(item["message"]) for item in describe(error).errors}
+    return {item["field"]: worded(item["message"]) for item in describe(error).errors}
 
 
-def _worded(message: str) -> str:
-    """Pydantic's words for what was left empty are those of a programmer."""
-    if message in ("Field required", "String should have at least 1 character"):
-        return _("must not be empty")
-    return reasons.translated(message)
+def worded(message: str) -> str:
+    """Return what is wrong with a field in the page's language; pydantic's words are those of a programmer."""
+    return plain(message) or reasons.translated(message)
 
 
 def summary(errors: Mapping[str, str], labels: Mapping[str, str], fields: Iterable[FormField] = ()) -> list[Mistake]:

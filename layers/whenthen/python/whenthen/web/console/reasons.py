@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from whenthen.web.console import language
+from whenthen.web.console.plain_words import plain
 
 _FILE = Path(__file__).parent / "locale" / "reasons.txt"
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s")
@@ -63,6 +64,8 @@ def _fixed() -> frozenset[str]:
 def _translated(text: str, depth: int) -> str:
     if text in _fixed():
         return language.gettext(text)
+    if words := plain(text):
+        return words
     if not depth:
         return text
     for pattern, listed in _patterns():

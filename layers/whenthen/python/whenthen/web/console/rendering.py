@@ -75,7 +75,8 @@ def render(template: str, context: Mapping[str, Any], *, status: int = 200) -> R
     """
     _zone.set(context["zone"])
     text = _environment().get_template(template).render(language=language.current.get(), **context)
-    return HTMLResponse(text, status, HEADERS)
+    # Half a character, of which JSON can be full, is no reason for no page.
+    return HTMLResponse(text.encode("utf-8", "replace"), status, HEADERS)
 
 
 def _time(ms: int) -> str:

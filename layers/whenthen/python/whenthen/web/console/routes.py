@@ -23,8 +23,9 @@ from whenthen.web.console import (
 from whenthen.web.console import connection_pages as connections
 from whenthen.web.console import sign_in_pages as sign_in
 from whenthen.web.console.editor import pages as editor
+from whenthen.web.console.rendering import HEADERS
 from whenthen.web.console.serving import SIGN_IN, WELCOME, endpoint
-from whenthen.web.console.visit import Page
+from whenthen.web.console.visit import Page, Visit
 from whenthen.wiring import Runtime
 
 _FOR_EVERYBODY: tuple[tuple[str, str, Page], ...] = (
@@ -99,6 +100,11 @@ _PAGES: tuple[tuple[str, str, Page], ...] = (
 )
 
 
+def _show_above(visit: Visit) -> Response:
+    """Where forms are sent only: who loads such an address again comes to the page above."""
+    return RedirectResponse(visit.address.rpartition("/")[0] or "/", 303, HEADERS)
+
+
 async def _home(_request: Request) -> Response:
     return RedirectResponse("/applets", 303)
 
@@ -110,6 +116,10 @@ def routes(runtime: Runtime) -> list[Route]:
         pages: dict[str, dict[str, Page]] = {}
         for method, path, page in table:
             pages.setdefault(path, {})[method] = page
+        for path, methods in pages.items():
+            above = path.rpartition("/")[0]
+            if not above or "GET" in pages.get(above, {}):
+                methods.setdefault("GET", _show_above)
         found += [
             Route(path, endpoint(runtime, methods, for_everybody=for_everybody), methods=list(methods))
             for path, methods in pages.items()

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from whenthen.errors import WhenthenError
-from whenthen.web.body import read_body
+from whenthen.web.body import check_form_charset, read_body
 from whenthen.web.console import cookies, language, reasons
 from whenthen.web.console.visit import Page, Visit
 from whenthen.web.problems import describe
@@ -71,6 +71,7 @@ def _before_known(runtime: Runtime, request: Request, error: Exception) -> Respo
 async def _read_form(request: Request) -> FormData:
     if request.method != "POST":
         return FormData()
+    check_form_charset(request)
     await read_body(request, MAX_FORM_BYTES)
     return await request.form(max_files=1, max_fields=_MAX_FIELDS, max_part_size=MAX_FORM_BYTES)
 
@@ -107,8 +108,7 @@ def _to_sign_in(visit: Visit, request: Request) -> Response:
         return visit.redirect(WELCOME)
     if request.method != "GET" or visit.is_fragment:
         return visit.redirect(SIGN_IN)
-    target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    return visit.redirect(SIGN_IN) if target == "/" else visit.redirect(f"{SIGN_IN}?next={quote(target)}")
+    return visit.redirect(SIGN_IN) if visit.here == "/" else visit.redirect(f"{SIGN_IN}?next={quote(visit.here)}")
 
 
 def _check_token(visit: Visit, request: Request) -> None:

@@ -156,4 +156,3 @@ def _new_password(visit: Visit) -> str:
     if "repeated" in visit.form and _password(visit, "repeated") != password:
         raise FieldError("repeated", _("The two passwords are not the same."))
     return password
-

@@ -2,6 +2,7 @@
 
 from starlette.responses import Response
 
+from whenthen.engine.users.names import user_key
 from whenthen.engine.users.user import User
 from whenthen.errors import FieldError, NotFound
 from whenthen.web.console.language import gettext as _
@@ -19,10 +20,27 @@ def take_invitation(visit: Visit) -> Response:
     admin = _admin(visit)
     name = visit.text("name")
     try:
+        if not visit.text("again"):
+            _check_new(visit, name)
         token = visit.runtime.users.invite(admin, name)
     except FieldError as error:
         return _users(visit, admin, errors=by_path(error), status=422)
     return _users(visit, admin, invited=name, link=f"{visit.base_url}/invitations/{token}")
+
+
+def _check_new(visit: Visit, name: str) -> None:
+    """Whoever invites somebody new must not hand out the password of a user who is called the same.
+
+    Raises
+    ------
+    FieldError
+        There is such a user.
+    """
+    key = user_key(name)
+    if any(user.user_key == key and user.has_password for user in visit.runtime.users.list_users()):
+        raise FieldError(
+            "name", _("There is a user of this name already. For a new password use the button beside it.")
+        )
 
 
 def take_disabling(visit: Visit) -> Response:

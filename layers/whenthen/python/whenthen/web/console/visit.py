@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
@@ -17,8 +17,11 @@ from whenthen.web.console import rendering
 from whenthen.web.console.cookies import THEME_COOKIE, THEMES, form_token
 from whenthen.wiring import Runtime
 
-_FORWARDED = {"forwarded", "x-forwarded-for", "x-real-ip", "via"}
-"""Headers that a proxy adds."""
+_FORWARDED = ("forwarded", "x-forwarded-", "x-real-ip", "via")
+"""How the names of headers begin that a proxy adds."""
+
+_IN_ADDRESSES = ":/%#?=@[]!$&'()*+,;"
+"""What stays as it is in the address of a redirect, as in Starlette's."""
 
 type Page = Callable[["Visit"], Response]
 
@@ -54,10 +57,15 @@ class Visit:
         self.base_url = (runtime.settings.public_url or str(request.base_url)).rstrip("/")
         self.client = request.client.host if request.client else ""
         self.host = request.url.hostname or ""
-        self.is_forwarded = not _FORWARDED.isdisjoint(request.headers.keys())
+        # HTTP/1.0 is what nginx speaks unless it is told otherwise, without any of the headers; browsers don't.
+        self.is_forwarded = request.scope.get("http_version") == "1.0" or any(
+            name.startswith(_FORWARDED) for name in request.headers
+        )
         self.is_fragment = "hx-request" in request.headers
         """Whether htmx asks, for a part of a page."""
         self.address = request.url.path
+        self.here = self.address + (f"?{request.url.query}" if request.url.query else "")
+        """The address with its query, to come back to."""
 
     @property
     def owner(self) -> str:
@@ -84,7 +92,8 @@ class Visit:
         target = f"{path}?{urlencode(query)}" if query else path
         if self.is_fragment:
             # htmx would put the page that it is sent to into the place of the part.
-            return Response(status_code=204, headers={"HX-Redirect": target})
+            address = quote(target, safe=_IN_ADDRESSES)
+            return Response(status_code=204, headers={**rendering.HEADERS, "HX-Redirect": address})
         return RedirectResponse(target, 303, rendering.HEADERS)
 
     def _common(self) -> dict[str, Any]:
@@ -95,6 +104,7 @@ class Visit:
             "zone": self.zone if self.session else DEFAULT_ZONE,
             "theme": theme if theme in THEMES else "",
             "address": self.address,
+            "back_to": self.here,
         }
 
 

@@ -24,11 +24,12 @@ FROM slots
 -- name: count_place
 -- How the executions of a place stand, by the hour of their slot, as the rollups of the log count them. `facts` as
 -- `store.progress` joins them; what is not final has none.
-SELECT applet_id, state, service, hour, COUNT(*) AS runs, MAX(occurred_at) AS last_at, MIN(occurred_at) AS first_at,
-    MIN(due_at) AS due_at
+SELECT applet_id, state, SPLIT_PART(facts, :separator, 5) AS service, hour, COUNT(*) AS runs,
+    MAX(CAST(SPLIT_PART(facts, :separator, 1) AS BIGINT)) AS ended_at, MAX(occurred_at) AS last_at,
+    MIN(occurred_at) AS first_at, MIN(due_at) AS due_at
 FROM (
     SELECT applet_id, state, occurred_at, due_at, SUBSTR(execution_id, 1, 10) AS hour,
-        SPLIT_PART(COALESCE(json_extract(progress, '$.facts'), :no_facts), :separator, 5) AS service
+        COALESCE(json_extract(progress, '$.facts'), :no_facts) AS facts
     FROM executions_{place} WHERE owner_id = :owner_id
 ) AS part
-GROUP BY applet_id, state, service, hour
+GROUP BY applet_id, state, SPLIT_PART(facts, :separator, 5), hour

@@ -12,6 +12,7 @@ from whenthen.services.contract import Action, Query, Trigger
 from whenthen.services.registry import SERVICES, find_action, find_query, find_trigger
 from whenthen.web.console.field_forms import read_fields
 from whenthen.web.console.language import gettext as _
+from whenthen.web.console.schedule_words import when
 
 type Json = dict[str, Any]
 type Kind = Literal["trigger", "query", "action"]
@@ -177,8 +178,12 @@ def items_of(kind: Kind, service: str) -> tuple[Item, ...]:
 
 def suggested_name(draft: Draft) -> str:
     """Return a name for an applet that has none, empty while nothing is chosen."""
-    names = [_(part.item.name) for part in (draft.trigger, draft.actions[0]) if part.item is not None]
-    return " → ".join(names)[:MAX_NAME] if draft.trigger.item is not None else ""
+    item = draft.trigger.item
+    if item is None:
+        return ""
+    names = [when(item.fields, draft.trigger.fields) or _(item.name)]
+    names += [_(part.item.name) for part in draft.actions[:1] if part.item is not None]
+    return " → ".join(names)[:MAX_NAME]
 
 
 def _delay(document: Mapping[str, Any]) -> dict[str, str]:

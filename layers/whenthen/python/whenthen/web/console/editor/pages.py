@@ -72,7 +72,11 @@ def take_edit(visit: Visit) -> Response:
     try:
         _update(visit, row, looked.applet, turn.version)
     except Stale:
-        turn.become_edit_of(applets.get(visit.runtime.database, visit.owner, row.applet_id))
+        row = applets.get(visit.runtime.database, visit.owner, row.applet_id)
+        if applets.parse(row) == looked.applet:
+            # A second click, or a first one whose answer was lost.
+            return visit.redirect(f"/applets/{row.applet_id}")
+        turn.become_edit_of(row)
         turn.is_stale = True
         return show(visit, draft, looked, turn, status=422)
     except (FieldError, FieldErrors) as error:

@@ -23,6 +23,7 @@ from whenthen.web.console.editor.reading import read_samples, text
 from whenthen.web.console.editor.saving import draft_token
 from whenthen.web.console.language import gettext as _
 from whenthen.web.console.mistakes import Mistake
+from whenthen.web.console.schedule_words import when
 from whenthen.web.console.visit import Visit
 
 _SEARCH = "search."
@@ -129,6 +130,7 @@ def show(
         is_schedule=looking.is_schedule(draft.trigger),
         is_called=is_called(draft.trigger),
         seen=seen,
+        schedule_words=when(draft.trigger.item.fields, draft.trigger.fields) if draft.trigger.item else "",
         calls=called,
         trial=looking.try_draft(visit, looked, samples) if turn.operation == "preview" else None,
         suggested_name=suggested_name(draft),

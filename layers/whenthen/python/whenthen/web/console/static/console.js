@@ -45,6 +45,14 @@ document.addEventListener("click", async (event) => {
   }
 });
 
+// Of a double click on a button the first one counts. What htmx sends, it keeps apart itself.
+const sentAt = new WeakMap();
+document.addEventListener("submit", (event) => {
+  if (event.defaultPrevented || event.target.getAttribute("method") !== "post") return;
+  if (Date.now() - (sentAt.get(event.target) ?? 0) < 2000) event.preventDefault();
+  else sentAt.set(event.target, Date.now());
+});
+
 document.addEventListener("htmx:load", (event) => enliven(event.target));
 // What is refused for its content (422) is shown in place.
 document.addEventListener("htmx:beforeSwap", (event) => {

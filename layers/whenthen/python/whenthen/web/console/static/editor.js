@@ -9,3 +9,19 @@ document.addEventListener("htmx:oobAfterSwap", (event) => {
   if (wrong) input.setAttribute("aria-invalid", "true");
   else input.removeAttribute("aria-invalid");
 });
+
+// What was typed is not stored before it is saved: whoever leaves is asked.
+let typed = false;
+document.addEventListener("input", (event) => {
+  if (event.target.closest("#editor-form")) typed = true;
+});
+document.addEventListener("submit", (event) => {
+  // What htmx sends itself leaves no page.
+  if (event.target.id === "editor-form" && !event.defaultPrevented) typed = false;
+});
+document.addEventListener("htmx:beforeOnLoad", (event) => {
+  if (event.detail.xhr.getResponseHeader("HX-Redirect")) typed = false;
+});
+window.addEventListener("beforeunload", (event) => {
+  if (typed) event.preventDefault();
+});
