@@ -1,6 +1,6 @@
 """Runs every benchmark and prints one table for each. Nothing is asserted but that results are right."""
 
-from bench import aborts, checks, cold_start, end_to_end, flatness, history, intake, rebuild, single_flight
+from bench import aborts, checks, cold_start, console, end_to_end, flatness, history, intake, rebuild, single_flight
 
 
 def main() -> None:
@@ -40,6 +40,9 @@ def main() -> None:
 
     print()
     history.main()
+
+    print()
+    console.main()
 
     print()
     cold_start.main()

@@ -55,7 +55,6 @@ def _take(console: Console, known: dict[str, str], target: Path) -> None:
     take("execution", f"/activity/{known['execution']}")
     take("dashboard-dark", "/dashboard", scheme="dark")
     take("applets-phone", "/applets", width=PHONE)
-    take("services", "/services")
 
 
 if __name__ == "__main__":

@@ -47,6 +47,7 @@ def _environment() -> Environment:
     )
     made.globals["static"] = address
     made.globals["languages"] = language.LANGUAGES
+    made.tests["past"] = _is_past
     made.filters |= {
         "time": _time,
         "iso": _iso,
@@ -91,6 +92,10 @@ def _iso(ms: int) -> str:
 
 def _local(ms: int) -> datetime:
     return to_datetime(ms).astimezone(ZoneInfo(_zone.get()))
+
+
+def _is_past(ms: int) -> bool:
+    return ms < now_ms()
 
 
 def ago(ms: int) -> str:
