@@ -59,7 +59,8 @@ class Settings(BaseModel):
     public_url: str = Field(
         "",
         alias="WHENTHEN_PUBLIC_URL",
-        description="URL at which browsers reach whenthen, for OAuth and buttons; empty for that of each request.",
+        description="URL at which browsers reach whenthen, for links, OAuth, buttons and Secure cookies, and the first "
+        "run then asks for an API key; empty for that of each request.",
         pattern=r"^https?://[^\s?#]+$",
     )
     kms_key_id: str = Field(

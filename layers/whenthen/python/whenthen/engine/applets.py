@@ -10,7 +10,7 @@ from typing import Any
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine.checks import Checks
 from whenthen.engine.connections.referring import connections_of, services_by_connection, wrong_connection
-from whenthen.engine.identity import trigger_id
+from whenthen.engine.identity import identity_of
 from whenthen.engine.listening import catch_up, listen, make_trigger, stop_listening
 from whenthen.engine.validation import validate
 from whenthen.errors import NotFound, Stale
@@ -282,11 +282,6 @@ def insert_once(database: Database, script: Script) -> None:
     except Duplicate as error:
         if error.columns != ("applet_id",):
             raise
-
-
-def identity_of(owner_id: str, reference: TriggerRef) -> str:
-    """Return the id of the owner's trigger that a reference names."""
-    return trigger_id(owner_id, reference.service, reference.trigger, reference.fields, reference.connection)
 
 
 def definition_json(applet: Applet) -> dict[str, Any]:

@@ -3,9 +3,12 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from whenthen.store.executions import slot_of
+
+if TYPE_CHECKING:
+    from whenthen.model.applet import TriggerRef
 
 _DIGEST_BYTES = 16
 
@@ -32,6 +35,11 @@ def trigger_id(
     """
     parts = (owner_id, service, trigger, json.dumps(fields, sort_keys=True))
     return _hash(*parts, connection) if connection else _hash(*parts)
+
+
+def identity_of(owner_id: str, reference: "TriggerRef") -> str:
+    """Return the id of the owner's trigger that a reference names."""
+    return trigger_id(owner_id, reference.service, reference.trigger, reference.fields, reference.connection)
 
 
 def event_id(trigger: str, unique: str) -> str:

@@ -10,9 +10,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from whenthen.clock import Deadline, now_ms
-from whenthen.engine.applets import identity_of, new_id
+from whenthen.engine.applets import new_id
 from whenthen.engine.checks import Checks
 from whenthen.engine.drafts import look
+from whenthen.engine.identity import identity_of
 from whenthen.engine.listening import add_trigger
 from whenthen.engine.masking import MASK, secret_fields
 from whenthen.errors import FieldError, FieldErrors, TooLarge

@@ -7,7 +7,7 @@ from whenthen.clock import Deadline
 from whenthen.engine.checks import Checks
 from whenthen.engine.drafts import check_trigger
 from whenthen.engine.found import new_event, storable_note
-from whenthen.engine.identity import canonical_json, trigger_id
+from whenthen.engine.identity import canonical_json, identity_of
 from whenthen.errors import FieldError
 from whenthen.model.applet import TriggerRef
 from whenthen.services.checking import CheckFailed, Found
@@ -104,7 +104,7 @@ def preview(
 
 
 def _ask(checks: Checks, owner_id: str, trigger: TriggerRef, now: int) -> Preview:
-    identity = trigger_id(owner_id, trigger.service, trigger.trigger, trigger.fields, trigger.connection)
+    identity = identity_of(owner_id, trigger)
     fields = canonical_json(trigger.fields)
     row = TriggerRow(identity, owner_id, trigger.service, trigger.trigger, fields, (), 0, trigger.connection)
     try:

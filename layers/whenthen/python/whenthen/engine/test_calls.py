@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from whenthen.engine.arrived import Arrived, shown
 from whenthen.engine.drafts import check_trigger
-from whenthen.engine.identity import parse_execution_id, trigger_id
+from whenthen.engine.identity import identity_of, parse_execution_id
 from whenthen.errors import FieldError, FieldErrors
 from whenthen.model.applet import TriggerRef
 from whenthen.services.registry import find_trigger
@@ -56,7 +56,7 @@ def wait(database: Database, owner_id: str, trigger: TriggerRef, now: int) -> Wa
     definition = find_trigger(trigger.service, trigger.trigger)
     if definition is None or definition.check is not None:
         raise FieldErrors([FieldError("trigger.trigger", "finds its events by itself: there is no call to wait for")])
-    identity = trigger_id(owner_id, trigger.service, trigger.trigger, trigger.fields, trigger.connection)
+    identity = identity_of(owner_id, trigger)
     awaited = store.find_test_call(database, identity)
     # Not written each time: whoever watches asks every few seconds.
     if awaited is None or awaited.waits_until < now + _RENEWED_MS:

@@ -38,7 +38,7 @@ class Session:
     ----------
     csrf:
         What each form of this session has to bring along.
-    issued_at, expires_at:
+    issued_at:
         Of the cookie.
     session_id:
         Stays when the cookie is renewed, and so does `csrf`.
@@ -47,7 +47,6 @@ class Session:
     user: User
     csrf: str = field(repr=False)
     issued_at: int
-    expires_at: int
     session_id: str = field(repr=False)
 
     @property
@@ -121,7 +120,7 @@ def read_cookie(cookie: str, row: UserRow, keys: SessionKeys) -> Session | None:
         return None
     session_id = value.decode().partition(".")[2]
     csrf = hmac.new(key.encode(), (_CSRF + session_id).encode(), hashlib.sha256).hexdigest()
-    return Session(to_user(row), csrf, issued_at, issued_at + VALID_MS, session_id)
+    return Session(to_user(row), csrf, issued_at, session_id)
 
 
 def _signer(key: str) -> TimestampSigner:

@@ -96,7 +96,7 @@ def show_numbers(visit: Visit) -> Response:
     """How the executions of the last days have ended."""
     row = _row(visit)
     numbers = read_numbers(visit.runtime.history, visit.owner, row.applet_id, days=_DAYS, now=now_ms())
-    return visit.page("applets/numbers.html", row=row, numbers=numbers)
+    return visit.page("applets/numbers.html", numbers=numbers)
 
 
 def show(

@@ -12,7 +12,7 @@ from whenthen.store.applets import AppletRow, find_applet, list_applets
 from whenthen.web.console import applet_page
 from whenthen.web.console.applet_list import Looked, find, listed, states
 from whenthen.web.console.applet_templates import APPLET_TEMPLATES
-from whenthen.web.console.applet_words import problems, service_name
+from whenthen.web.console.applet_words import problems
 from whenthen.web.console.language import gettext as _
 from whenthen.web.console.mistakes import MISTAKES
 from whenthen.web.console.visit import Visit
@@ -34,7 +34,6 @@ def show_list(visit: Visit) -> Response:
         deleted=_deleted(visit),
         restored_on=visit.query.get("on") == "1",
         suggestions=[APPLET_TEMPLATES[slug] for slug in _SUGGESTIONS],
-        service_name=service_name,
     )
 
 
@@ -114,4 +113,4 @@ def take_restore(visit: Visit) -> Response:
 
 def show_templates(visit: Visit) -> Response:
     """Applets to begin with."""
-    return visit.page("applets/templates.html", templates=list(APPLET_TEMPLATES.values()), service_name=service_name)
+    return visit.page("applets/templates.html", templates=list(APPLET_TEMPLATES.values()))

@@ -42,7 +42,6 @@ class Words:
     service: str
     service_name: str
     name: str
-    description: str
     values: tuple[tuple[str, Any], ...] = ()
     connection: str | None = None
     rows: str = ""
@@ -196,7 +195,6 @@ def _words(
         service=reference.service,
         service_name=service_name(reference.service),
         name=_(found.name) if found else slug,
-        description=_(found.description) if found else _("This is not there any more."),
         values=tuple(_values(found.fields if found else None, reference.fields)),
         connection=reference.connection,
         rows=rows,

@@ -37,9 +37,11 @@ _MAX_DIGITS = 18
 
 def show_list(visit: Visit) -> Response:
     """The owner's connections."""
+    rows = visit.runtime.connections.list_all(visit.owner)
     return visit.page(
         "connections/list.html",
-        connections=visit.runtime.connections.list_all(visit.owner),
+        connections=rows,
+        by_sign_in={row.connection_id: read_shown(row).oauth for row in rows},
         services=SERVICES,
         deleted="deleted" in visit.query,
     )
@@ -188,7 +190,6 @@ def _connection(
         status=status,
         row=row,
         service_name=_service_name(row),
-        kind=kind,
         shown=shown,
         fields=usual,
         apart=apart,

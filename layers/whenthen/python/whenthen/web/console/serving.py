@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from whenthen.engine.users.sessions import VALID_MS
 from whenthen.errors import WhenthenError
 from whenthen.web.body import check_form_charset, read_body
 from whenthen.web.console import cookies, language, reasons
@@ -21,7 +22,6 @@ from whenthen.wiring import Runtime
 
 MAX_FORM_BYTES = 1024 * 1024
 _MAX_FIELDS = 2000
-_SESSION_SECONDS = 30 * 24 * 3600
 
 SIGN_IN = "/sign-in"
 WELCOME = "/welcome"
@@ -100,7 +100,7 @@ def _serve(runtime: Runtime, request: Request, form: FormData, pages: dict[str, 
 
 def put_session(visit: Visit, response: Response, cookie: str) -> None:
     """Sign the visitor in."""
-    cookies.put(response, cookies.SESSION_COOKIE, cookie, secure=visit.is_secure, seconds=_SESSION_SECONDS)
+    cookies.put(response, cookies.SESSION_COOKIE, cookie, secure=visit.is_secure, seconds=VALID_MS // 1000)
 
 
 def _to_sign_in(visit: Visit, request: Request) -> Response:

@@ -30,7 +30,7 @@ async def _serve(request: Request) -> Response:
     name = request.path_params["name"]
     content = _contents().get(name)
     if content is None:
-        raise HTTPException(404, "There is no such file.")
+        raise HTTPException(404)
     # Under the address of another version, a page of before is asking: it is answered, and nobody keeps it.
     kept = request.url.path.endswith(address(name))
     headers = {

@@ -15,6 +15,7 @@ from whenthen.services.zones import DEFAULT_ZONE
 from whenthen.store.profiles import find_zone
 from whenthen.web.console import rendering
 from whenthen.web.console.cookies import THEME_COOKIE, THEMES, form_token
+from whenthen.web.console.language import gettext as _
 from whenthen.wiring import Runtime
 
 _FORWARDED = ("forwarded", "x-forwarded-", "x-real-ip", "via")
@@ -118,5 +119,5 @@ def page_number(visit: Visit) -> int:
     """
     text = visit.query.get("page", "1")
     if not text.isascii() or not text.isdigit() or len(text) > 6 or text == "0":
-        raise HTTPException(404, "There is no such page.")
+        raise HTTPException(404, _("There is no such page."))
     return int(text)

@@ -15,7 +15,6 @@ from whenthen.web.console.editor.reading import text
 from whenthen.web.console.visit import Visit
 from whenthen.web.console.webhook_urls import Address, make_key, trigger_addresses
 
-_WAIT_MS = test_calls.WAIT_MS
 _KEY = re.compile(r"[A-Za-z0-9_-]{16,64}")
 
 
@@ -91,7 +90,7 @@ def calls_of(visit: Visit, part: Part, operation: str) -> Calls | None:
         keys = tuple(item for item in list_keys(visit.runtime.database, visit.owner) if item.kind == "webhook")
     can_wait = part.service != "location"
     since = _since(visit, operation) if can_wait else 0
-    is_over = bool(since) and now_ms() > since + _WAIT_MS
+    is_over = bool(since) and now_ms() > since + test_calls.WAIT_MS
     arrived = None
     if since and not is_over:
         try:

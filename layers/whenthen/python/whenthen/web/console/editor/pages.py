@@ -94,7 +94,8 @@ def _update(visit: Visit, row: AppletRow, applet: Applet, version: str) -> None:
 def _begun(query: Mapping[str, str]) -> Draft:
     template = APPLET_TEMPLATES.get(query.get("template", ""))
     if template is not None:
-        return Draft.of_json({**template.applet, "name": template.applet.get("name") or _(template.name)})
+        document = template.draft()
+        return Draft.of_json({**document, "name": document.get("name") or _(template.name)})
     draft = Draft()
     service, trigger = query.get("service", ""), query.get("trigger", "")
     if find_item("trigger", service, trigger) is not None:

@@ -1,6 +1,6 @@
 """What is wrong with a draft, in the places of the page."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from whenthen.errors import FieldError, FieldErrors
@@ -35,11 +35,6 @@ def placed(draft: Draft, problems: Iterable[FieldError], *, all_of_them: bool) -
 def warnings_below(path: str, warnings: Iterable[FieldError]) -> list[str]:
     """Return what may be slips in a part, or in the filter."""
     return [reasons.translated(warning.message) for warning in warnings if _is_below(warning.field, path)]
-
-
-def below(path: str, errors: Mapping[str, str]) -> bool:
-    """Say if a part has errors."""
-    return any(_is_below(field, path) for field in errors)
 
 
 def _is_below(field: str, path: str) -> bool:

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from whenthen.engine.drafts import Draft as Looked
 from whenthen.engine.previews import Preview
 from whenthen.errors import FieldError
-from whenthen.model.applet import MAX_ACTIONS, MAX_COOL_DOWN_MINUTES, MAX_QUERIES
+from whenthen.model.applet import MAX_ACTIONS, MAX_QUERIES
 from whenthen.services.zones import list_zones
 from whenthen.store.applets import AppletRow
 from whenthen.web.console import reasons
@@ -126,7 +126,6 @@ def show(
         filter_chips=chips_for(draft, "filter", samples),
         samples=samples,
         samples_text=json.dumps(samples, ensure_ascii=False) if samples else "",
-        is_checked=looking.is_checked(draft.trigger),
         is_schedule=looking.is_schedule(draft.trigger),
         is_called=is_called(draft.trigger),
         seen=seen,
@@ -137,7 +136,7 @@ def show(
         units=list(UNITS),
         zones=list_zones(),
         fragment=visit.is_fragment,
-        most={"queries": MAX_QUERIES, "actions": MAX_ACTIONS, "cool_down": MAX_COOL_DOWN_MINUTES},
+        most={"queries": MAX_QUERIES, "actions": MAX_ACTIONS},
     )
 
 
