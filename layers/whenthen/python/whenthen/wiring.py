@@ -169,16 +169,11 @@ class Runtime:
         """Does executions. Raises as `database`."""
         from whenthen.engine.performing import Performer
         from whenthen.engine.worker import Worker
-        from whenthen.net import GuardedClient
 
-        client = GuardedClient(
-            allowed_networks=self.settings.allowed_networks,
-            timeout_seconds=self.settings.action_timeout_seconds,
-        )
         return Worker(
             self.database,
             self.wakeups,
-            Performer(self.database, client, self.accounts),
+            Performer(self.database, self._make_client(), self.accounts),
             action_timeout_seconds=self.settings.action_timeout_seconds,
         )
 

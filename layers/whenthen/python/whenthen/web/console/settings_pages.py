@@ -11,6 +11,7 @@ from whenthen.store.retentions import MAX_PAYLOAD_DAYS, find_payload_days
 from whenthen.web.account_routes import Profile, save_profile
 from whenthen.web.console.language import gettext as _
 from whenthen.web.console.mistakes import MISTAKES, by_path, summary
+from whenthen.web.console.passwords import password_in, throttled, words_for
 from whenthen.web.console.serving import put_session
 from whenthen.web.console.visit import Visit
 
@@ -35,19 +36,15 @@ def take_settings(visit: Visit) -> Response:
 def take_password(visit: Visit) -> Response:
     """Gives the user another password; other browsers have to sign in again."""
     assert visit.session is not None  # noqa: S101 - the page is for who is signed in
-    current, new = _password(visit, "current"), _password(visit, "password")
+    current, new = password_in(visit, "current"), password_in(visit, "password")
     try:
-        if new != _password(visit, "repeated"):
+        if new != password_in(visit, "repeated"):
             raise FieldError("repeated", _("The two passwords are not the same."))
         user = visit.runtime.users.change_password(visit.session.user, current, new, address=visit.client)
     except FieldError as error:
         return _settings(visit, by_path(error), status=422)
     except SignInThrottled as error:
-        minutes = -(-error.retry_after_seconds // 60)
-        words = _("Too many tries. Wait %(minutes)d min and try again.") % {"minutes": minutes}
-        response = _settings(visit, {"current": words}, status=429)
-        response.headers["Retry-After"] = str(error.retry_after_seconds)
-        return response
+        return throttled(_settings(visit, {"current": words_for(error)}, status=429), error)
     response = visit.redirect("/settings", saved="password")
     put_session(visit, response, visit.runtime.users.session_cookie(user))
     return response
@@ -80,9 +77,3 @@ def _days(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > _MAX_DIGITS:
         raise FieldError("payload_days", _("must be a number"))
     return int(text)
-
-
-def _password(visit: Visit, name: str) -> str:
-    # Spaces around it belong to it.
-    value = visit.form.get(name)
-    return value if isinstance(value, str) else ""

@@ -10,6 +10,7 @@ from whenthen.errors import FieldError, Stale
 from whenthen.services.zones import list_zones
 from whenthen.web.console import cookies, reasons
 from whenthen.web.console.language import gettext as _
+from whenthen.web.console.passwords import password_in, throttled, words_for
 from whenthen.web.console.serving import SIGN_IN, WELCOME, put_session
 from whenthen.web.console.visit import Visit
 
@@ -28,7 +29,7 @@ def take_welcome(visit: Visit) -> Response:
     if not visit.runtime.users.needs_first_user():
         return visit.redirect(SIGN_IN)
     try:
-        password = _new_password(visit)
+        password = password_in(visit, "password")
         api_key = None if _is_here(visit) else visit.text("api_key")
         zone = visit.text("zone")
         user = visit.runtime.users.create_first(visit.text("name"), password, zone=zone, api_key=api_key)
@@ -80,15 +81,12 @@ def take_sign_in(visit: Visit) -> Response:
     """Signs in."""
     target = _local_path(visit.text("next"))
     try:
-        user = visit.runtime.users.sign_in(visit.text("name"), _password(visit, "password"), address=visit.client)
+        user = visit.runtime.users.sign_in(visit.text("name"), password_in(visit, "password"), address=visit.client)
     except SignInRefused as error:
         return visit.page("sign_in.html", status=401, error=_(str(error)), name=visit.text("name"), next=target)
     except SignInThrottled as error:
-        minutes = -(-error.retry_after_seconds // 60)
-        words = _("Too many tries. Wait %(minutes)d min and try again.") % {"minutes": minutes}
-        response = visit.page("sign_in.html", status=429, error=words, name=visit.text("name"), next=target)
-        response.headers["Retry-After"] = str(error.retry_after_seconds)
-        return response
+        page = visit.page("sign_in.html", status=429, error=words_for(error), name=visit.text("name"), next=target)
+        return throttled(page, error)
     response = visit.redirect(target or _HOME)
     put_session(visit, response, visit.runtime.users.session_cookie(user))
     return response
@@ -111,7 +109,7 @@ def show_invitation(visit: Visit) -> Response:
 def take_invitation(visit: Visit) -> Response:
     """Sets the password and signs in."""
     try:
-        password = _new_password(visit)
+        password = password_in(visit, "password")
         user = visit.runtime.users.accept_invitation(visit.path["token"], password, visit.text("zone"))
     except FieldError as error:
         return _invitation(visit, {error.field: reasons.translated(error.message)}, status=422)
@@ -144,15 +142,3 @@ def _local_path(path: str) -> str:
     """Return a path of ours, or nothing: a link to the sign-in form must not lead away afterwards."""
     is_ours = path.startswith("/") and path[1:2] not in ("/", "\\") and path.isprintable() and "\\" not in path
     return path if is_ours else ""
-
-
-def _password(visit: Visit, name: str) -> str:
-    value = visit.form.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _new_password(visit: Visit) -> str:
-    password = _password(visit, "password")
-    if "repeated" in visit.form and _password(visit, "repeated") != password:
-        raise FieldError("repeated", _("The two passwords are not the same."))
-    return password

@@ -80,9 +80,8 @@ class Visit:
         return find_zone(self.runtime.database, self.owner) or DEFAULT_ZONE
 
     def text(self, name: str) -> str:
-        """Return a field of the form, without space around it; empty when it is missing."""
-        value = self.form.get(name)
-        return value.strip() if isinstance(value, str) else ""
+        """Return a field of the form, see `text_of`."""
+        return text_of(self.form, name)
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> Response:
         """Return a page made of `template`."""
@@ -107,6 +106,12 @@ class Visit:
             "address": self.address,
             "back_to": self.here,
         }
+
+
+def text_of(form: FormData, name: str) -> str:
+    """Return a field of a form, without space around it; empty when it is missing."""
+    value = form.get(name)
+    return value.strip() if isinstance(value, str) else ""
 
 
 def page_number(visit: Visit) -> int:

@@ -11,7 +11,6 @@ from whenthen.services.contract import Trigger
 from whenthen.store.keys import Key, list_keys
 from whenthen.web.console.editor.draft import Part
 from whenthen.web.console.editor.looking import reference
-from whenthen.web.console.editor.reading import text
 from whenthen.web.console.visit import Visit
 from whenthen.web.console.webhook_urls import Address, make_key, trigger_addresses
 
@@ -74,7 +73,7 @@ def calls_of(visit: Visit, part: Part, operation: str) -> Calls | None:
     trigger = reference(part)
     if trigger is None or not is_called(part):
         return None
-    key = text(visit.form, "key")
+    key = visit.text("key")
     key = key if _KEY.fullmatch(key) else ""
     found = trigger_addresses(visit, trigger)
     if not found:
@@ -111,6 +110,6 @@ def _key_name(part: Part) -> str:
 def _since(visit: Visit, operation: str) -> int:
     if operation in ("wait", "make-key"):
         return now_ms()
-    written = text(visit.form, "waiting_since")
+    written = visit.text("waiting_since")
     since = int(written) if written.isascii() and written.isdigit() and len(written) < 16 else 0
     return since if operation != "stop-waiting" and since <= now_ms() else 0

@@ -9,6 +9,7 @@ from whenthen.model.applet import MAX_ACTIONS, MAX_QUERIES
 from whenthen.model.exact_json import read_exact
 from whenthen.services.connecting import secret_names
 from whenthen.web.console.editor.draft import FIELDS, Draft, Kind, Part, find_item
+from whenthen.web.console.visit import text_of
 
 MAX_SAMPLES = 100_000
 """The most characters of samples that a form carries."""
@@ -22,11 +23,11 @@ def read_form(form: FormData) -> Draft:
         trigger=_part(form, "trigger", "trigger"),
         queries=[_part(form, "query", path) for path in _paths(form, "queries", MAX_QUERIES)],
         actions=[_part(form, "action", path) for path in _paths(form, "actions", MAX_ACTIONS)] or [Part("action")],
-        name=text(form, "name"),
-        filter=text(form, "filter").replace("\r\n", "\n"),
-        on_failure=text(form, "on_failure") or "continue",
-        cool_down_minutes=text(form, "cool_down_minutes"),
-        off_after_failures=text(form, "off_after_failures"),
+        name=text_of(form, "name"),
+        filter=text_of(form, "filter").replace("\r\n", "\n"),
+        on_failure=text_of(form, "on_failure") or "continue",
+        cool_down_minutes=text_of(form, "cool_down_minutes"),
+        off_after_failures=text_of(form, "off_after_failures"),
         enabled="enabled" in form,
     )
 
@@ -45,12 +46,6 @@ def read_samples(form: FormData) -> dict[str, str]:
     return {name: value for name, value in values.items() if isinstance(value, str)}
 
 
-def text(form: FormData, name: str) -> str:
-    """Return a field's text, without space around it; empty when it is missing."""
-    value = form.get(name)
-    return value.strip() if isinstance(value, str) else ""
-
-
 def _paths(form: FormData, parts: str, most: int) -> Iterator[str]:
     pattern = re.compile(rf"{parts}\.([0-9]{{1,3}})\.service")
     numbers = sorted({int(found[1]) for name in form if (found := pattern.fullmatch(name))})
@@ -58,17 +53,17 @@ def _paths(form: FormData, parts: str, most: int) -> Iterator[str]:
 
 
 def _part(form: FormData, kind: Kind, path: str) -> Part:
-    part = Part(kind, text(form, f"{path}.service"), text(form, f"{path}.{kind}"))
-    part.shown = text(form, f"{path}.shown")
+    part = Part(kind, text_of(form, f"{path}.service"), text_of(form, f"{path}.{kind}"))
+    part.shown = text_of(form, f"{path}.shown")
     below = f"{path}."
     part.typed = [
         (name.removeprefix(below), value)
         for name, value in form.multi_items()
         if name.startswith(below + FIELDS) and isinstance(value, str)
     ]
-    part.name = text(form, f"{path}.name")
-    part.connection = text(form, f"{path}.connection")
-    part.delay = {name: value for name in _DELAY if (value := text(form, f"{path}.delay.{name}"))}
+    part.name = text_of(form, f"{path}.name")
+    part.connection = text_of(form, f"{path}.connection")
+    part.delay = {name: value for name in _DELAY if (value := text_of(form, f"{path}.delay.{name}"))}
     return part
 
 

@@ -10,7 +10,6 @@ from whenthen.services.connecting import secret_names
 from whenthen.services.contract import Fields
 from whenthen.store.applets import AppletRow, find_applet
 from whenthen.web.console.editor.draft import Part
-from whenthen.web.console.editor.reading import text
 from whenthen.web.console.visit import Visit
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,64}")
@@ -31,7 +30,7 @@ def new_token() -> str:
 
 def draft_token(visit: Visit) -> str:
     """Return the draft's name that the form has, or a new one."""
-    written = text(visit.form, "draft")
+    written = visit.text("draft")
     return written if _TOKEN.fullmatch(written) else new_token()
 
 

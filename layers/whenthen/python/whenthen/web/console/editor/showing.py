@@ -19,7 +19,7 @@ from whenthen.web.console.editor.chips import chips_for
 from whenthen.web.console.editor.draft import UNITS, Draft, suggested_name
 from whenthen.web.console.editor.parts import Page, PartView, choose_only_connections, connects, view
 from whenthen.web.console.editor.problems import placed, warnings_below
-from whenthen.web.console.editor.reading import read_samples, text
+from whenthen.web.console.editor.reading import read_samples
 from whenthen.web.console.editor.saving import draft_token
 from whenthen.web.console.language import gettext as _
 from whenthen.web.console.mistakes import Mistake
@@ -64,10 +64,10 @@ class Turn:
     def of_form(cls, visit: Visit) -> "Turn":
         """Return the turn that a form asks for."""
         return cls(
-            operation=text(visit.form, "op"),
+            operation=visit.text("op"),
             token=draft_token(visit),
-            version=text(visit.form, "version"),
-            was_tried=text(visit.form, "was_tried") == "1",
+            version=visit.text("version"),
+            was_tried=visit.text("was_tried") == "1",
             samples=read_samples(visit.form),
         )
 
@@ -151,7 +151,7 @@ def _look(visit: Visit, draft: Draft, turn: Turn) -> Preview | None:
 
 
 def _searches(visit: Visit) -> dict[str, str]:
-    return {name.removeprefix(_SEARCH): text(visit.form, name) for name in visit.form if name.startswith(_SEARCH)}
+    return {name.removeprefix(_SEARCH): visit.text(name) for name in visit.form if name.startswith(_SEARCH)}
 
 
 def _mistakes(errors: dict[str, str], views: dict[str, PartView]) -> list[Mistake]:
