@@ -22,12 +22,12 @@ from tests.support.stores import at_once
 from whenthen.clock import Deadline, now_ms
 from whenthen.engine import housekeeping
 from whenthen.engine.housekeeping import EXPORT_AT_BYTES, EXPORT_LEASE_MS, MIB, HostState, Housekeeping
+from whenthen.servers import open_hosts
 from whenthen.settings import Settings
 from whenthen.store.database import Database, connect
 from whenthen.store.errors import LogFull, StoreError
 from whenthen.store.host import Host
 from whenthen.store.meta import Export, read_export, require_ready, write_export
-from whenthen.wiring import open_hosts
 
 KEEP_ONCE = """
 import os

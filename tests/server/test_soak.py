@@ -29,10 +29,11 @@ from whenthen.engine.tick import drain, tick
 from whenthen.errors import WhenthenError
 from whenthen.queues.directory import DirectoryQueue
 from whenthen.queues.memory import MemoryQueue
+from whenthen.servers import open_hosts
 from whenthen.settings import Settings
 from whenthen.store.errors import LogFull
 from whenthen.store.slots import list_slots
-from whenthen.wiring import Runtime, open_hosts
+from whenthen.wiring import Runtime
 
 LOG_BYTES = 512 * MIB
 SOAK_BYTES = 3 * LOG_BYTES

@@ -5,11 +5,11 @@ import pytest
 from tests.support.embedded import make_house
 from whenthen.engine.housekeeping import GIB, MIB, Gauges, HostState, Housekeeping, _is_due, dangers
 from whenthen.errors import NotConfigured
+from whenthen.servers import open_hosts
 from whenthen.settings import Settings
 from whenthen.store.database import connect
 from whenthen.store.host import HostReport
 from whenthen.store.meta import Export
-from whenthen.wiring import open_hosts
 
 NOW = 1_796_000_000_000
 SOUND = HostReport(

@@ -7,13 +7,13 @@ import click
 
 from whenthen.clock import isoformat, now_ms
 from whenthen.errors import NotConfigured
+from whenthen.servers import open_database, open_history, open_hosts
 from whenthen.settings import settings
 from whenthen.store.backup import Record, read_record, save
 from whenthen.store.backup import restore as restore_backup
 from whenthen.store.errors import StoreError
 from whenthen.store.migrations import LATEST, schema_version
 from whenthen.store.tables import STATEMENT_SECONDS
-from whenthen.wiring import open_database, open_history, open_hosts
 
 _MIB = 1024 * 1024
 

@@ -8,6 +8,7 @@ import click
 import uuid_utils
 
 from whenthen.errors import NotConfigured
+from whenthen.servers import open_database, open_history
 from whenthen.settings import Settings, settings
 from whenthen.store.database import Database, connect
 from whenthen.store.errors import MissingTable, Unreachable
@@ -16,7 +17,6 @@ from whenthen.store.meta import prove_single_flight, require_ready
 from whenthen.store.migrations import LATEST, migrate
 from whenthen.store.rebuild import Rebuild, require_fenced
 from whenthen.store.tables import STATEMENT_SECONDS
-from whenthen.wiring import open_database, open_history
 
 
 @click.group()

@@ -12,13 +12,13 @@ from whenthen.cli.owners import owner_erase, owner_invite
 from whenthen.clock import from_datetime
 from whenthen.engine import keys
 from whenthen.errors import WhenthenError
+from whenthen.servers import open_database
 from whenthen.services.zones import DEFAULT_ZONE, check_zone
 from whenthen.settings import settings
 from whenthen.store import keys as key_store
 from whenthen.store.errors import Duplicate
 from whenthen.store.meta import require_ready
 from whenthen.store.profiles import set_zone
-from whenthen.wiring import open_database
 
 
 class _Group(click.Group):

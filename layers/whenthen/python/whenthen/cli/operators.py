@@ -14,12 +14,13 @@ from whenthen.engine.applets import applet_names
 from whenthen.errors import FieldError, NotConfigured, WhenthenError
 from whenthen.queues.depth import Depth, depth_of_directory, depth_of_sqs
 from whenthen.queues.memory import MemoryQueue
+from whenthen.servers import open_database, open_history, open_hosts
 from whenthen.settings import Settings, settings
 from whenthen.store.database import Database
 from whenthen.store.executions import State
 from whenthen.store.keys import list_users
 from whenthen.store.log import Filters
-from whenthen.wiring import Runtime, open_database, open_history, open_hosts
+from whenthen.wiring import Runtime
 
 if TYPE_CHECKING:
     from whenthen.engine.doctor import Report

@@ -8,12 +8,12 @@ from whenthen.cli.operators import require_server
 from whenthen.engine.erasure import request_erasure
 from whenthen.engine.users.invitations import invite
 from whenthen.errors import FieldError, NotFound
+from whenthen.servers import open_database
 from whenthen.settings import Settings, settings
 from whenthen.store.applets import list_applets
 from whenthen.store.keys import list_keys, list_users
 from whenthen.store.meta import require_ready
 from whenthen.store.owners import list_erased
-from whenthen.wiring import open_database
 
 _GOES = """\
 At once: the keys and the console's users, so that nothing of {owner} is let in any more, and the applets, so that

@@ -14,12 +14,13 @@ from whenthen.local.loops import Loops
 from whenthen.local.setup import DEMO_EVENT, Credentials, make_credentials, make_owner, make_secrets_key
 from whenthen.queues.directory import DirectoryQueue
 from whenthen.queues.memory import MemoryQueue
+from whenthen.servers import open_database, open_history
 from whenthen.settings import Settings
 from whenthen.store.database import Database
 from whenthen.store.meta import prove_single_flight
 from whenthen.store.migrations import migrate, schema_version
 from whenthen.web import hooks, site
-from whenthen.wiring import Runtime, open_database, open_history
+from whenthen.wiring import Runtime
 
 _SHUTDOWN_SECONDS = 10
 
